@@ -1,0 +1,45 @@
+# Every target works on a fresh machine with Python 3.11+ alone: it makes .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test test-slow check fix bench docs clean
+
+.venv/made: pyproject.toml
+ifdef UV
+	uv venv --quiet --allow-existing --python $(PYTHON) .venv
+	uv pip install --quiet --python $(BIN)/python -e '.[dev]'
+else
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+endif
+	@touch $@
+
+demo: .venv/made
+	$(BIN)/modularsql demo
+
+test: .venv/made
+	$(BIN)/python -m pytest
+
+test-slow: .venv/made
+	$(BIN)/python -m pytest -m slow
+
+check: .venv/made
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+fix: .venv/made
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/made
+	$(BIN)/python -m benchmarks.guard
+
+docs: .venv/made
+	$(BIN)/python scripts/make_docs.py
+
+clean:
+	rm -rf .venv build dist

@@ -1,0 +1,1 @@
+"""Adapters to databases. Each opens read-only, bounds every query, and reads the catalog."""

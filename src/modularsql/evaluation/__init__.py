@@ -1,0 +1,1 @@
+"""Whole prediction sets: data sets, prediction files, and what runs over both."""

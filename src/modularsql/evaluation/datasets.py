@@ -1,0 +1,263 @@
+"""Question sets: BIRD, Spider (JSON or gold text) and our own JSONL, told by their content.
+
+The shapes are data: where the fields of a kind are called, and which fields betray a kind.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+from typing import Any, NamedTuple
+
+from modularsql.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question. `gold` and `difficulty` are None, texts are empty, where the set has none."""
+
+    id: str
+    db: str
+    question: str
+    hint: str
+    gold: str | None
+    difficulty: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """Questions in the order of their file. `kind` is bird, spider or jsonl."""
+
+    kind: str
+    path: Path
+    questions: tuple[Question, ...]
+
+
+class JsonValue(NamedTuple):
+    """A value of a JSON text and the place of its source in that text."""
+
+    value: Any
+    start: int
+    end: int
+
+
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "bird": {
+        "id": "question_id",
+        "db": "db_id",
+        "question": "question",
+        "hint": "evidence",
+        "gold": "SQL",
+        "difficulty": "difficulty",
+    },
+    "spider": {"db": "db_id", "question": "question", "gold": "query"},
+    "jsonl": {n: n for n in ("id", "db", "question", "hint", "gold", "difficulty")},
+}
+"""What each kind calls our fields."""
+
+REQUIRED = {"bird": ("db", "question"), "spider": ("db", "question"), "jsonl": ("id", "db")}
+ALL_OR_NONE = {"bird": ("id", "gold"), "spider": ("gold",), "jsonl": ()}
+"""Fields a set may lack (BIRD train has no ids, test sets no gold), but not some entries of it."""
+
+SIGNATURES = (
+    ("bird", {"db_id", "SQL"}),
+    ("spider", {"db_id", "query"}),
+    ("bird", {"db_id", "evidence", "question_id"}),
+    ("jsonl", {"id", "db"}),
+)
+FOLDER_STEPS = (
+    ("dev.json", {"bird", "spider"}),
+    ("*_gold.sql", {"spider"}),
+    ("*.jsonl", {"bird", "spider", "jsonl"}),
+)
+DATABASE_ENDINGS = (".sqlite", ".db", ".duckdb")
+
+_SHAPES = "BIRD has db_id, question and SQL; Spider db_id, question and query; our JSONL id and db"
+_JSON_SPACE = re.compile(r"[ \t\r\n]*")
+DECODER = json.JSONDecoder()
+
+
+def read_dataset(spec: str) -> Dataset:
+    """Reads the set that `spec` names: a file or folder, with `bird:` or so to force the kind.
+
+    Raises `InputError` for a missing or unreadable file, an unknown kind, a missing or ill-typed
+    field, a duplicate id, an empty set, or a folder in which several files could be meant.
+    """
+    forced, path = _named(spec)
+    if holds(path.is_dir):
+        path = _in_folder(path, forced)
+    text = read_utf8(path)
+    start = skip_space(text, 0)
+    if start == len(text):
+        raise InputError(f"{path} holds no question", "give a file with at least one")
+    if text[start] not in "[{" and forced in (None, "spider"):
+        kind, questions = "spider", tuple(_from_gold_text(text, path))
+    else:
+        kind, questions = _from_json(text, path, forced)
+    _check_ids(questions, path)
+    return Dataset(kind=kind, path=path, questions=questions)
+
+
+def database_file(root: Path, db: str) -> Path | None:
+    """The file of database `db` below `root`, or None.
+
+    `db` stands in files from elsewhere, so only a plain name is looked up: nothing that could
+    lead out of `root` (on any operating system) is ever joined to it.
+    """
+    if db in ("", ".", "..") or "\0" in db or PureWindowsPath(db).name != db:
+        return None
+    for stem in (root / db / db, root / db):
+        for ending in DATABASE_ENDINGS:
+            candidate = stem.with_name(stem.name + ending)
+            if holds(candidate.is_file):
+                return candidate
+    return None
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a file with its byte-order mark and line ends as they are, or `InputError`."""
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 (byte {error.start})", "convert it, for example with iconv"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}", "check the path") from None
+
+
+def json_values(text: str, path: Path) -> list[JsonValue]:
+    """The JSON values that stand one after the other in the text of `path`, or `InputError`."""
+    values = []
+    at = skip_space(text, 0)
+    try:
+        while at < len(text):
+            value, end = DECODER.raw_decode(text, at)
+            values.append(JsonValue(value, at, end))
+            at = skip_space(text, end)
+    except (ValueError, RecursionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{path} is no valid JSON: {reason}", "mend it or get it again") from None
+    return values
+
+
+def skip_space(text: str, at: int) -> int:
+    """The next place from `at` in a JSON text that is neither space nor a byte-order mark."""
+    match = _JSON_SPACE.match(text, at + text.startswith("\ufeff", at))
+    return match.end() if match else at
+
+
+def shown(name: str) -> str:
+    """A name from a file as it may stand in a message: on one line, and short."""
+    return name if name.isprintable() and len(name) <= 40 else repr(name[:40])
+
+
+def holds(test: Callable[[], bool]) -> bool:
+    """The answer of a question to the file system, such as `path.is_dir`; False if it fails."""
+    try:
+        return test()
+    except OSError:  # a name too long for the file system, or a folder we may not enter
+        return False
+
+
+def _named(spec: str) -> tuple[str | None, Path]:
+    prefix, colon, rest = spec.partition(":")
+    forced, name = (prefix, rest) if colon and prefix in FIELDS else (None, spec)
+    if not name:
+        raise InputError("no data set was named", "give a file or a folder, such as dev.json")
+    # One letter before the colon is a drive; a file whose own name holds a colon exists.
+    if not forced and re.match(r"\w\w+:", spec) and not holds(Path(name).exists):
+        known = ", ".join(f"{kind}:" for kind in FIELDS)
+        raise InputError(f"unknown kind of data set: {prefix}", f"known are {known}")
+    return forced, Path(name)
+
+
+def _in_folder(folder: Path, forced: str | None) -> Path:
+    for pattern, kinds in FOLDER_STEPS:
+        found = sorted(path for path in folder.glob(pattern) if holds(path.is_file))
+        if not found or (forced is not None and forced not in kinds):
+            continue
+        if len(found) > 1 and len({read_utf8(path) for path in found}) > 1:
+            names = ", ".join(path.name for path in found)
+            raise InputError(f"{folder} holds several data sets: {names}", "name one of the files")
+        return found[0]
+    patterns = ", ".join(pattern for pattern, _ in FOLDER_STEPS)
+    raise InputError(f"no data set in {folder}: looked for {patterns}", "name the file itself")
+
+
+def _from_gold_text(text: str, path: Path) -> Iterator[Question]:
+    for position, line in enumerate(text.removeprefix("\ufeff").rstrip().split("\n")):
+        gold, _, db = (part.strip() for part in line.rpartition("\t"))
+        if not gold or not db:
+            raise InputError(
+                f"{path}, line {position + 1}: neither JSON nor SQL, a tab and a database",
+                "give a BIRD or Spider JSON file, a *_gold.sql, or JSONL",
+            )
+        yield Question(id=str(position), db=db, question="", hint="", gold=gold, difficulty=None)
+
+
+def _from_json(text: str, path: Path, forced: str | None) -> tuple[str, tuple[Question, ...]]:
+    values = [found.value for found in json_values(text, path)]
+    entries = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise InputError(f"{path}, position {position}: no object with fields", _SHAPES)
+    if not entries:
+        raise InputError(f"{path} holds no question", "give a file with at least one")
+    kind = forced or _told(entries[0], path)
+    _check_presence(kind, entries, path)
+    return kind, tuple(_question(kind, entry, at, path) for at, entry in enumerate(entries))
+
+
+def _told(entry: Mapping[str, Any], path: Path) -> str:
+    for kind, signature in SIGNATURES:
+        if signature <= entry.keys():
+            return kind
+    names = ", ".join(shown(name) for name in list(entry)[:8]) or "no field"
+    raise InputError(f"{path} is no known kind of data set, position 0 has: {names}", _SHAPES)
+
+
+def _check_presence(kind: str, entries: list[dict[str, Any]], path: Path) -> None:
+    names = FIELDS[kind]
+    filled = [{f for f in names if entry.get(names[f]) not in (None, "")} for entry in entries]
+    uneven = [f for f in ALL_OR_NONE[kind] if any(f in fields for fields in filled)]
+    for position, fields in enumerate(filled):
+        for field in (*REQUIRED[kind], *uneven):
+            if field not in fields:
+                raise InputError(
+                    f"{path}, position {position}: no {names[field]} (read as {kind})", _SHAPES
+                )
+
+
+def _question(kind: str, entry: Mapping[str, Any], position: int, path: Path) -> Question:
+    found: dict[str, Any] = {field: entry.get(name) for field, name in FIELDS[kind].items()}
+    number = found.get("id")
+    if isinstance(number, int) and not isinstance(number, bool):
+        found["id"] = str(number)
+    for field, value in found.items():
+        if value is not None and not isinstance(value, str):
+            raise InputError(
+                f"{path}, position {position}: {FIELDS[kind][field]} is no text",
+                "write it as a JSON string",
+            )
+    return Question(
+        id=found.get("id") or str(position),
+        db=found["db"],
+        question=found.get("question") or "",
+        hint=found.get("hint") or "",
+        gold=found.get("gold"),
+        difficulty=found.get("difficulty"),
+    )
+
+
+def _check_ids(questions: Iterable[Question], path: Path) -> None:
+    first: dict[str, int] = {}
+    for position, question in enumerate(questions):
+        if first.setdefault(question.id, position) != position:
+            raise InputError(
+                f"{path}, position {position}: id {shown(question.id)} stands at"
+                f" {first[question.id]} too",
+                "give each question its own id; BIRD questions without any are numbered",
+            )

@@ -1,0 +1,45 @@
+"""What the guard may change, as data. `paper` is the paper's own configuration.
+
+The rescue over candidates, first in the paper's order, needs a pool and joins in `run.STAGES`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from modularsql.config import Settings
+from modularsql.errors import InputError
+
+PatchName = Literal["inject_distinct", "remove_distinct"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Patches in their order, and the dup ratios at which they act (0 to 1).
+
+    `tau_inject` also decides what the probe calls duplicates (paper, section 3.1).
+    """
+
+    name: str
+    patches: tuple[PatchName, ...]
+    tau_inject: float
+    tau_remove: float
+
+
+POLICIES: dict[str, tuple[PatchName, ...]] = {
+    "paper": ("inject_distinct", "remove_distinct"),
+    "p1": ("inject_distinct",),
+    "p1-p2": ("inject_distinct", "remove_distinct"),
+    "off": (),
+}
+
+
+def find_policy(name: str, settings: Settings) -> Policy:
+    """The policy of that name with the thresholds of the settings; `InputError` if unknown."""
+    if name not in POLICIES:
+        raise InputError(f"unknown policy {name!r}", f"known: {', '.join(POLICIES)}", "policy")
+    return Policy(
+        name=name,
+        patches=POLICIES[name],
+        tau_inject=settings.tau_inject,
+        tau_remove=settings.tau_remove,
+    )

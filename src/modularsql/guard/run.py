@@ -1,0 +1,292 @@
+"""The guard: one query in, an answer out. `STAGES` is the data flow.
+
+Every stage is a function of a frozen `State`; the runner times it. A stage that has settled the
+matter (nothing to run, refused) leaves the rest without work to do, never an exception.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from modularsql.config import Settings
+from modularsql.guard import findings as say
+from modularsql.guard.patches import PATCHES, Patched, Result
+from modularsql.guard.policy import Policy, find_policy
+from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
+from modularsql.guard.session import Counts, Session
+from modularsql.guard.verdict import verdict
+from modularsql.ports import Engine
+from modularsql.records import (
+    Answer,
+    Failure,
+    FailureKind,
+    Finding,
+    Params,
+    Probe,
+    Repair,
+    Safety,
+)
+from modularsql.rows import Rows
+from modularsql.sql.allow import Allowance, allowances
+from modularsql.sql.outermost import Declined, select_place
+from modularsql.sql.parse import Unparsed
+from modularsql.sql.statement import Many, NoSql, Statement, read_statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What is known of one query so far; grows by `replace`."""
+
+    sql: str
+    session: Session
+    policy: Policy
+    settings: Settings
+    fix: bool
+    execute: bool
+    allowed: tuple[str, ...]
+    notes_in_sql: tuple[Allowance, ...] = ()
+    statement: Statement | NoSql | Many | None = None
+    rows: Rows | None = None
+    failure: Failure | None = None
+    counts: Counts | None = None
+    probe: Probe | None = None
+    findings: tuple[Finding, ...] = ()
+    applied: tuple[str, ...] = ()
+    final_sql: str = ""
+    notes: tuple[str, ...] = ()
+
+    def note(self, *found: Finding) -> "State":
+        """With more findings, those left out that the user allowed there."""
+        heard = tuple(finding for finding in found if not self._is_allowed(finding))
+        return replace(self, findings=self.findings + heard)
+
+    def _is_allowed(self, finding: Finding) -> bool:
+        if finding.rule in self.allowed:
+            return True
+        return any(
+            note.rule == finding.rule and note.first <= finding.line <= note.last
+            for note in self.notes_in_sql
+        )
+
+
+Stage = Callable[[State], State]
+
+
+def read(state: State) -> State:
+    """Find the one statement in the text, and parse it where it can be parsed."""
+    statement = read_statement(
+        state.sql, state.session.engine.dialect, state.settings.max_parse_chars
+    )
+    state = replace(state, statement=statement)
+    if isinstance(statement, NoSql):
+        failure = Failure(kind=FailureKind.ERROR, message=statement.reason)
+        return replace(state, failure=failure, probe=of_failure(failure)).note(
+            say.no_sql(statement.reason)
+        )
+    if isinstance(statement, Many):
+        finding = say.many_statements(statement.texts)
+        failure = Failure(kind=FailureKind.REFUSED, message=finding.message)
+        return replace(state, failure=failure, probe=of_failure(failure)).note(finding)
+    state = replace(state, notes_in_sql=allowances(statement))
+    if statement.extracted:
+        state = replace(state, final_sql=statement.text)
+        state = state.note(say.extracted(statement.extracted, statement.place(0)))
+    return state
+
+
+def execute(state: State) -> State:
+    """Run the statement once, within the limits."""
+    if not isinstance(state.statement, Statement) or state.failure:
+        return state
+    if not state.execute:
+        return state.note(say.not_executed())
+    outcome = state.session.run(state.statement.text, state.session.params)
+    if isinstance(outcome, Rows):
+        return replace(state, rows=outcome)
+    probed = None if outcome.kind == FailureKind.UNBOUND else of_failure(outcome)
+    state = replace(state, failure=outcome, probe=probed)
+    return state.note(say.failed(outcome, state.session.limits))
+
+
+def probe(state: State) -> State:
+    """Look at the rows: empty, duplicates, explosion, cut short."""
+    if state.rows is None or not isinstance(state.statement, Statement):
+        return state
+    rows, statement = state.rows, state.statement
+    counts = state.session.counts(statement.text, rows)
+    probed = of_rows(rows, counts, state.policy.tau_inject)
+    state = replace(state, counts=counts, probe=probed)
+    place = statement.place(select_place(statement))
+    if isinstance(statement.tree, Unparsed):
+        state = state.note(say.unparsed(statement.tree, statement.place(0)))
+    if rows.truncated:
+        state = state.note(say.truncated(len(rows.rows), probed.rows, state.session.limits))
+    if counts is None:
+        return state.note(say.skipped())
+    if probed.status == "empty":
+        return state.note(say.empty(place))
+    if probed.status == "duplicates":
+        state = state.note(say.duplicates(counts.rows, counts.distinct, state.policy, place))
+    return _explosion(state, counts, place)
+
+
+def _explosion(state: State, counts: Counts, place: tuple[int, int]) -> State:
+    settings, statement = state.settings, state.statement
+    if counts.rows < settings.explosion_min_rows or not isinstance(statement, Statement):
+        return state
+    enough = int(counts.rows / settings.explosion_factor) + 1
+    largest = largest_table(statement, state.session, enough)
+    if largest is None or counts.rows < largest * settings.explosion_factor:
+        return state
+    assert state.probe is not None
+    probed = replace(state.probe, states=(*state.probe.states, EXPLODED))
+    return replace(state, probe=probed).note(say.explosion(counts.rows, largest, place))
+
+
+def patch(state: State) -> State:
+    """Try the policy's patches in order; keep one that held its check where asked to fix."""
+    statement = state.statement
+    if state.rows is None or state.counts is None or not isinstance(statement, Statement):
+        return state
+    now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
+    for name in state.policy.patches:
+        outcome = PATCHES[name](statement, now, state.policy, state.session)
+        if isinstance(outcome, Declined):
+            state = _declined(state, name, outcome)
+        elif isinstance(outcome, Patched):
+            # A patch's own change gives the next one nothing to do: P2 would take P1 back.
+            return _keep(state, statement, outcome)
+    return state
+
+
+def _declined(state: State, name: str, declined: Declined) -> State:
+    return replace(state, notes=(*state.notes, f"{name} was not applied: {declined.reason}"))
+
+
+def _keep(state: State, statement: Statement, patched: Patched) -> State:
+    sql = statement.with_text(patched.result.sql)
+    repair = Repair(name=patched.name, safety=Safety.MEASURED, sql=sql)
+    before = state.findings
+    if patched.finding is not None:
+        state = state.note(patched.finding)
+    rule = patched.finding.rule if patched.finding else say.DUPLICATE_ROWS
+    findings = tuple(
+        replace(finding, repairs=(*finding.repairs, repair)) if finding.rule == rule else finding
+        for finding in state.findings
+    )
+    offered = findings != before
+    state = replace(state, findings=findings)
+    if not state.fix or not offered:
+        return state  # offered only, or the user allowed what it would repair
+    return replace(
+        state,
+        final_sql=sql,
+        rows=patched.result.rows,
+        applied=(*state.applied, patched.name),
+    )
+
+
+STAGES: tuple[tuple[str, Stage], ...] = (
+    ("parse", read),
+    ("execute", execute),
+    ("probe", probe),
+    # ("analyse", …): grain findings of multiplicity/ belong here, before anything is changed.
+    # ("rescue", …): another candidate is chosen here, before the patches (paper, section 3.3).
+    ("repair", patch),
+)
+"""The stages in the paper's order, each with the key its time is reported under."""
+
+
+class Guard:
+    """Guards queries on one database. Never writes, never raises on bad SQL.
+
+    Holds no state between queries, so threads may share it as far as they may share its engine
+    (the engines of this package: yes, one query at a time). As a context manager it closes the
+    engine at the end.
+    """
+
+    def __init__(
+        self, engine: Engine, policy: str | Policy | None = None, settings: Settings | None = None
+    ) -> None:
+        """`policy` is a name (see `guard.policy`) or a policy; `InputError` if unknown."""
+        self.engine = engine
+        self.settings = settings or Settings()
+        chosen = self.settings.policy if policy is None else policy
+        self.policy: Policy = (
+            chosen if isinstance(chosen, Policy) else find_policy(chosen, self.settings)
+        )
+
+    def run(
+        self,
+        sql: str,
+        *,
+        question: str | None = None,
+        params: Params = None,
+        fix: bool = False,
+        allow: Sequence[str] = (),
+        execute: bool = True,
+    ) -> Answer:
+        """Guard one query and return its rows with all that was found.
+
+        `question` is what was asked in words; it goes into the answer.
+        `params` are values for bound parameters, by name or position. With `fix` a repair that
+        held its check is applied, else it is only offered. `allow` names rules to be silent.
+        """
+        session = Session(engine=self.engine, params=params, limits=self.settings.limits())
+        state = State(
+            sql=sql,
+            session=session,
+            policy=self.policy,
+            settings=self.settings,
+            fix=fix,
+            execute=execute,
+            allowed=tuple(allow),
+            final_sql=sql,
+        )
+        timing = dict.fromkeys(("parse", "analyse", "execute", "probe", "repair"), 0.0)
+        for name, stage in STAGES:
+            start = time.perf_counter()
+            state = stage(state)
+            timing[name] = round((time.perf_counter() - start) * 1000, 3)
+        return replace(_answer(state, timing), question=question)
+
+    def close(self) -> None:
+        """Close the engine."""
+        self.engine.close()
+
+    def __enter__(self) -> "Guard":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _answer(state: State, timing: dict[str, float]) -> Answer:
+    rows = state.rows
+    return Answer(
+        sql=state.sql,
+        final_sql=state.final_sql,
+        verdict=verdict(state.findings, state.applied, state.failure, _unsure(state)),
+        dialect=state.session.engine.dialect,
+        findings=state.findings,
+        applied=state.applied,
+        probe=state.probe,
+        columns=rows.columns if rows else (),
+        rows=rows.rows if rows else (),
+        truncated=bool(rows and rows.truncated),
+        timing_ms=timing,
+        failure=state.failure,
+        notes=state.notes,
+    )
+
+
+def _unsure(state: State) -> bool:
+    statement = state.statement
+    unread = isinstance(statement, Statement) and isinstance(statement.tree, Unparsed)
+    return unread or state.probe is None

@@ -1,0 +1,74 @@
+"""One guarded query's way to the database: every execution draws on the same time budget."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from modularsql.ports import Engine, Outcome
+from modularsql.records import Failure, FailureKind, Limits, Params
+from modularsql.rows import Rows, distinct_rows
+
+
+@dataclass(slots=True)
+class Session:
+    """The engine, the bound values and what is left of the limits of one guarded query."""
+
+    engine: Engine
+    params: Params
+    limits: Limits
+    clock: Callable[[], float] = time.monotonic
+    _start: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start = self.clock()
+
+    def left(self) -> float:
+        """Seconds left for all executions together."""
+        return self.limits.seconds - (self.clock() - self._start)
+
+    def run(self, sql: str, params: Params = None, max_rows: int | None = None) -> Outcome:
+        """Execute within what is left of the budget."""
+        left = self.left()
+        if left <= 0:
+            return Failure(kind=FailureKind.TIMEOUT, message="the time limit ran out before")
+        limits = replace(self.limits, seconds=left, max_rows=max_rows or self.limits.max_rows)
+        return self.engine.execute(sql, params, limits=limits)
+
+    def counts(self, sql: str, rows: Rows) -> "Counts | None":
+        """How many rows `sql` has and how many distinct ones, as the database counts them.
+
+        From the rows at hand where they are all there and compare as in the database; else by
+        one query that the engine answers. None when that does not end within the budget.
+        """
+        if not rows.truncated and self.engine.compares_bytes():
+            return Counts(
+                rows=len(rows.rows), distinct=len(distinct_rows(rows.rows)), pushed_down=False
+            )
+        outcome = self.run(counting(sql, len(rows.columns)), self.params)
+        if isinstance(outcome, Failure):
+            return None
+        total, distinct = outcome.rows[0]
+        return Counts(rows=int(total), distinct=int(distinct), pushed_down=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Rows and distinct rows of a result; `pushed_down` when the engine counted."""
+
+    rows: int
+    distinct: int
+    pushed_down: bool
+
+
+def counting(sql: str, columns: int) -> str:
+    """A query for the number of rows and of distinct rows of `sql`, in one execution.
+
+    Columns are renamed, so that repeated and missing names do not matter; GROUP BY puts NULLs
+    together and compares text as the columns do. The text is put in as it is: it was run by
+    itself before, so it is one statement with its parentheses closed.
+    """
+    names = ", ".join(f"c{i}" for i in range(1, columns + 1))
+    return (
+        f"WITH q({names}) AS (\n{sql}\n) SELECT COALESCE(SUM(n), 0), COUNT(*) "
+        f"FROM (SELECT COUNT(*) AS n FROM q GROUP BY {names}) AS g"
+    )

@@ -1,0 +1,116 @@
+"""The use case `guard`: one query on one database, in a process that can be killed."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modularsql.config import Settings
+from modularsql.engines.isolated import IsolatedEngine
+from modularsql.errors import InputError, SetupError
+from modularsql.guard.policy import find_policy
+from modularsql.guard.run import Guard
+from modularsql.guard.verdict import loudest, reaches, remaining
+from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardRequest:
+    """What `guard` needs; `params` are `NAME=VALUE` texts, `sql` is text, `-` or `@file`."""
+
+    target: str
+    sql: str
+    settings: Settings
+    question: str | None = None
+    params: Sequence[str] = ()
+    fix: bool = False
+    allow: Sequence[str] = ()
+    execute: bool = True
+
+
+def guard(request: GuardRequest) -> Answer:
+    """Guard one query. Raises `InputError` or `SetupError` when it could not start."""
+    find_policy(request.settings.policy, request.settings)
+    params = read_params(request.params)
+    sql = read_sql(request.sql)
+    with Guard(IsolatedEngine(request.target, request.settings), settings=request.settings) as door:
+        answer = door.run(
+            sql,
+            question=request.question,
+            params=params,
+            fix=request.fix,
+            allow=request.allow,
+            execute=request.execute,
+        )
+    if answer.failure is not None and answer.failure.kind == FailureKind.LOCKED:
+        raise SetupError(
+            f"{request.target} is locked by another program",
+            "try again later, or give more time with --timeout",
+            "locked",
+        )
+    return answer
+
+
+def exit_status(answer: Answer, fail_on: str) -> int:
+    """0 or 1, as the table in docs/interfaces.md says."""
+    if answer.verdict == Verdict.REFUSE:
+        return 1
+    if answer.failure is not None and answer.failure.kind != FailureKind.UNBOUND:
+        return 1
+    if fail_on == "never":
+        return 0
+    left = loudest(remaining(answer.findings, answer.applied))
+    return int(reaches(left, Severity(fail_on)))
+
+
+def read_sql(argument: str) -> str:
+    """The SQL an argument stands for: itself, standard input for `-`, a file for `@file`."""
+    if argument == "-":
+        return _decoded(sys.stdin.buffer.read(), "standard input")
+    if not argument.startswith("@"):
+        return argument
+    path = Path(argument[1:])
+    try:
+        return _decoded(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"cannot read the SQL from {path}: {error.strerror}") from error
+
+
+def read_params(pairs: Sequence[str]) -> Params:
+    """Values for bound parameters. Whole numbers as names are positions, counted from 1.
+
+    A value is read as JSON (`5`, `2.5`, `true`, `null`, `"5"`), else taken as the text it is.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--param {pair!r} is not NAME=VALUE")
+        values[name.lstrip(":@$")] = _value(value)
+    positions = [name for name in values if name.isdigit()]
+    if not positions:
+        return values or None
+    wanted = [str(i) for i in range(1, len(values) + 1)]
+    if sorted(positions, key=int) != wanted:
+        raise InputError(
+            f"--param positions are {', '.join(sorted(values))}",
+            f"number them 1 to {len(values)}, and mix no names in",
+        )
+    return [values[name] for name in wanted]
+
+
+def _value(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, Mapping | list) else value
+
+
+def _decoded(raw: bytes, origin: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{origin} is not UTF-8 text: {error.reason} at {error.start}") from error

@@ -1,0 +1,1 @@
+"""SQL as text with places and as a tree: reading, extracting, editing. Pure."""
