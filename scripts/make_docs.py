@@ -1,0 +1,83 @@
+"""Writes the generated parts of the docs: `docs/settings.md` and the README's console output.
+
+python scripts/make_docs.py           writes
+python scripts/make_docs.py --check   exits 1 when something is stale
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from modularsql.config import PREFIX, SETTINGS
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
+TIMES = re.compile(r"(ms: ).*")
+
+
+def settings_page() -> str:
+    """The settings table as Markdown."""
+    lines = [
+        "# Settings",
+        "",
+        "From the flag, else the environment variable, else `modularsql.toml` or",
+        "`[tool.modularsql]` in `pyproject.toml`, else the default. Made by `make docs`.",
+        "",
+        "| setting | environment variable | default | what it is |",
+        "|---|---|---|---|",
+    ]
+    for name, field in SETTINGS.items():
+        variable = PREFIX + name.upper()
+        what = field.metadata["help"]
+        lines.append(f"| `{name}` | `{variable}` | `{field.default}` | {what} |")
+    return "\n".join(lines) + "\n"
+
+
+def readme(text: str) -> str:
+    """The README with the output of its console blocks as the commands print it now."""
+    with tempfile.TemporaryDirectory() as folder:
+        return BLOCK.sub(lambda match: _block(match["command"], folder), text)
+
+
+def _block(command: str, folder: str) -> str:
+    program = f"{sys.executable} -m modularsql"
+    # The commands are the README's own, written by us.
+    ran = subprocess.run(  # noqa: S602
+        re.sub(r"\bmodularsql\b", program, command, count=1),
+        shell=True,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    output = TIMES.sub(r"\1…", ran.stdout + ran.stderr)
+    lines = "\n".join(line.rstrip() for line in output.splitlines())
+    return f"```console\n$ {command}\n{lines}\n```"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every generated file with what it should hold."""
+    yield ROOT / "docs" / "settings.md", settings_page()
+    path = ROOT / "README.md"
+    yield path, readme(path.read_text(encoding="utf-8"))
+
+
+def main() -> int:
+    """Write, or compare with `--check`."""
+    stale = []
+    for path, wanted in pages():
+        if path.exists() and path.read_text(encoding="utf-8") == wanted:
+            continue
+        stale.append(path.relative_to(ROOT))
+        if "--check" not in sys.argv:
+            path.write_text(wanted, encoding="utf-8")
+    if stale:
+        print("stale:" if "--check" in sys.argv else "written:", *stale)
+    return int(bool(stale) and "--check" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
