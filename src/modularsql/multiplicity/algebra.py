@@ -1,0 +1,248 @@
+"""Keys and dependencies of relations, as sets of attributes (docs/design/multiplicity.md, 1).
+
+Every row source gets an *identity* attribute beside its columns: it stands for "which row". A key
+is then a dependency of the identity on columns, and the rows of a join are identified by the
+identities of its sources together. So "columns X are a key of this relation" is one question:
+does the closure of X reach all its identities? All rules for joins, filters, grouping and
+projection follow from what they add to or take from the dependencies (Klug 1982; Paulley and
+Larson 1994 state them for keys).
+
+NULL equals NULL here, as DISTINCT and GROUP BY have it. A dependency that holds only among rows
+without NULL in some columns (a nullable UNIQUE) carries these as its `guard`.
+
+Attributes are bits of an integer, so sets are integers: closures run for every rule and join.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from modularsql.records import Evidence
+
+GRADES = tuple(Evidence)
+"""Strongest first; a conclusion has the weakest grade among what it rests on."""
+
+
+class Dependency(NamedTuple):
+    """Rows that agree on `lhs` agree on `rhs`; among rows without NULL in `guard`."""
+
+    lhs: int
+    rhs: int
+    grade: int = 0  # index in GRADES
+    guard: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What is known of a bag of rows.
+
+    `ids` are the identity attributes that tell its rows apart, `not_null` the columns that hold
+    no NULL. Dependencies may speak of attributes that are no columns of it any more.
+    """
+
+    ids: int
+    dependencies: tuple[Dependency, ...] = ()
+    not_null: int = 0
+
+    def closure(self, attributes: int, grade: int = len(GRADES) - 1, not_null: int = 0) -> int:
+        """All attributes that `attributes` determine, by evidence of `grade` or stronger.
+
+        `not_null` adds to what is known to hold no NULL.
+        """
+        sure = self.not_null | not_null
+        known = attributes
+        pending = [d for d in self.dependencies if d.grade <= grade and not d.guard & ~sure]
+        growing = True
+        while growing:
+            growing, left = False, []
+            for dependency in pending:
+                if dependency.lhs & ~known:
+                    left.append(dependency)
+                elif dependency.rhs & ~known:
+                    known |= dependency.rhs
+                    growing = True
+            pending = left
+        return known
+
+    def determines(self, attributes: int, goal: int, not_null: int = 0) -> Evidence | None:
+        """The grade by which `attributes` determine `goal`; None where that is not known."""
+        for grade, evidence in enumerate(GRADES):
+            if not goal & ~self.closure(attributes, grade, not_null):
+                return evidence
+        return None
+
+    def with_dependency(self, dependency: Dependency) -> "Relation":
+        """The same rows, with one more dependency known of them."""
+        return replace(self, dependencies=(*self.dependencies, dependency))
+
+    def is_key(self, attributes: int) -> Evidence | None:
+        """The grade by which no two rows agree on `attributes`; None where that is not known."""
+        return self.determines(attributes, self.ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """What a condition says of the rows that pass it.
+
+    `equal` are pairs of attributes with equal values, `constant` those with one value, `not_null`
+    those it rejects NULLs of, `mentioned` all that its outcome depends on. `opaque`: it depends
+    on more than that (a volatile function).
+    """
+
+    equal: tuple[tuple[int, int], ...] = ()
+    constant: int = 0
+    not_null: int = 0
+    mentioned: int = 0
+    opaque: bool = False
+
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """The equalities and constants as dependencies."""
+        both = [Dependency(a, b) for pair in self.equal for a, b in (pair, pair[::-1])]
+        return (*both, Dependency(0, self.constant)) if self.constant else tuple(both)
+
+    def __and__(self, other: "Predicate") -> "Predicate":
+        return Predicate(
+            equal=self.equal + other.equal,
+            constant=self.constant | other.constant,
+            not_null=self.not_null | other.not_null,
+            mentioned=self.mentioned | other.mentioned,
+            opaque=self.opaque or other.opaque,
+        )
+
+
+TRUE = Predicate()
+
+
+def filtered(relation: Relation, predicate: Predicate) -> Relation:
+    """The rows that pass: everything known stays, the predicate's facts join it."""
+    return replace(
+        relation,
+        dependencies=relation.dependencies + predicate.dependencies(),
+        not_null=relation.not_null | predicate.not_null,
+    )
+
+
+def inner_join(left: Relation, right: Relation, predicate: Predicate) -> Relation:
+    """The pairs that match."""
+    pairs = Relation(
+        ids=left.ids | right.ids,
+        dependencies=left.dependencies + right.dependencies,
+        not_null=left.not_null | right.not_null,
+    )
+    return filtered(pairs, predicate)
+
+
+def left_join(left: Relation, right: Relation, predicate: Predicate) -> Relation:
+    """The pairs that match, and the left rows without a match, padded with NULLs.
+
+    The predicate's equalities do not hold in padded rows. What does: the partners of a left row
+    depend only on the left columns that the predicate mentions.
+    """
+    partner = _partner(right, predicate)
+    # Where a right column is not NULL the row is a match, and the equalities hold.
+    own = _own(right)
+    matched = tuple(
+        Dependency(theirs, other, 0, theirs)
+        for a, b in predicate.equal
+        for theirs, other in ((a, b), (b, a))
+        if theirs & own
+    )
+    return Relation(
+        ids=left.ids | right.ids,
+        dependencies=left.dependencies + padded(right) + partner + matched,
+        not_null=left.not_null,
+    )
+
+
+def full_join(left: Relation, right: Relation) -> Relation:
+    """The pairs that match, and the rows of both sides without a match."""
+    return Relation(ids=left.ids | right.ids, dependencies=padded(left) + padded(right), not_null=0)
+
+
+def padded(relation: Relation) -> tuple[Dependency, ...]:
+    """What still holds of a relation whose rows may be replaced by NULLs throughout.
+
+    A left-hand side that cannot be NULL tells padded rows from others. Others hold only where
+    the left-hand side is not NULL, and a constant only within one row.
+    """
+    kept = []
+    for d in relation.dependencies:
+        settled = not d.guard & ~relation.not_null
+        if settled and d.lhs & relation.not_null:
+            kept.append(d._replace(guard=0))
+        elif settled and not d.lhs:
+            kept.append(d._replace(lhs=relation.ids, guard=0))
+        elif d.lhs & ~relation.ids:
+            kept.append(d._replace(guard=d.guard | d.lhs))
+        else:
+            kept.append(d)
+    return tuple(kept)
+
+
+def _partner(right: Relation, predicate: Predicate) -> tuple[Dependency, ...]:
+    """That each left row meets at most one right row, as a dependency, if it is so."""
+    if predicate.opaque:
+        return ()
+    ours = predicate.mentioned & ~_own(right)
+    candidates = filtered(right, predicate)
+    grade = candidates.determines(ours, right.ids)
+    if grade is None:
+        return ()
+    return (Dependency(ours, right.ids, GRADES.index(grade)),)
+
+
+def _own(relation: Relation) -> int:
+    """Every attribute that belongs to a relation: what its identities determine."""
+    return relation.closure(relation.ids)
+
+
+def grouped(relation: Relation, by: int, identity: int, outputs: int) -> Relation:
+    """One row for each value of `by` (0: one row in all), with `outputs` beside.
+
+    Stand for each group by one of its rows: all dependencies hold among these.
+    """
+    inner = _own(relation) | relation.ids
+    return Relation(
+        ids=identity,
+        dependencies=(
+            *relation.dependencies,
+            Dependency(by, identity),
+            Dependency(identity, by | inner | outputs),
+        ),
+        # Without GROUP BY there is a row even when there was none, and it holds NULLs.
+        not_null=relation.not_null if by else 0,
+    )
+
+
+def opaque(identity: int, columns: int) -> Relation:
+    """Rows of which nothing is known but that they are rows."""
+    return Relation(ids=identity, dependencies=(Dependency(identity, columns),))
+
+
+def only_row(relation: Relation) -> Relation:
+    """At most one row: LIMIT 1."""
+    return relation.with_dependency(Dependency(0, relation.ids))
+
+
+class Attributes:
+    """Hands out the bits, and remembers what each stands for."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def new(self, name: str) -> int:
+        """A fresh attribute."""
+        self._names.append(name)
+        return 1 << (len(self._names) - 1)
+
+    def names(self, attributes: int) -> list[str]:
+        """For people: what the bits of a set stand for."""
+        return [name for i, name in enumerate(self._names) if attributes >> i & 1]
+
+
+def union(masks: Iterable[int]) -> int:
+    """All attributes of several sets."""
+    result = 0
+    for mask in masks:
+        result |= mask
+    return result

@@ -1,0 +1,49 @@
+"""What inference carries along."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from modularsql.catalog import Catalog
+from modularsql.multiplicity.algebra import Attributes
+from modularsql.multiplicity.columns import Kind
+from modularsql.multiplicity.model import Block, Query
+
+
+@dataclass(slots=True)
+class Definition:
+    """A CTE: its query, the names given to its columns, and the CTEs it may use itself."""
+
+    query: exp.Expr
+    names: list[str]
+    scope: "Scope"
+    recursive: bool
+
+
+Scope = dict[str, Definition]
+Reader = Callable[[exp.Expr, Scope, Block | None], Query | None]
+
+
+@dataclass(slots=True)
+class Context:
+    """The catalog, the attributes handed out, how their values compare, and how to read a query.
+
+    `read` is `infer.query_of`: FROM holds queries, and queries hold FROM.
+    """
+
+    catalog: Catalog
+    read: Reader
+    attributes: Attributes = field(default_factory=Attributes)
+    kinds: dict[int, Kind] = field(default_factory=dict)
+    blocks: int = 0
+
+    @property
+    def dialect(self) -> str:
+        """The name sqlglot knows the dialect by."""
+        return self.catalog.dialect
+
+    def comparable(self, one: int, other: int) -> bool:
+        """Whether two attributes compare as each does with itself."""
+        kind = self.kinds.get(one)
+        return kind is not None and kind == self.kinds.get(other)

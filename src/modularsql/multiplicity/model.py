@@ -1,0 +1,148 @@
+"""A query as blocks: what each SELECT reads, joins, keeps, groups and returns, with its facts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sqlglot import exp
+
+from modularsql.catalog import Table
+from modularsql.multiplicity.algebra import TRUE, Predicate, Relation
+
+
+class JoinKind(StrEnum):
+    """How a source joins what stands before it in FROM."""
+
+    FIRST = "first"
+    INNER = "inner"
+    LEFT = "left"
+    RIGHT = "right"
+    FULL = "full"
+    SEMI = "semi"
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """One thing in FROM: a table, a CTE, a derived table.
+
+    `columns` maps folded names to attributes; `complete` is False where it may have others.
+    `optional`: an outer join may pad it with NULLs. `before` and `after` are the rows of FROM
+    without and with it.
+    """
+
+    alias: str
+    node: exp.Expr
+    relation: Relation
+    columns: dict[str, int]
+    complete: bool = True
+    table: Table | None = None
+    query: "Query | None" = None
+    join: exp.Join | None = None
+    kind: JoinKind = JoinKind.FIRST
+    predicate: Predicate = TRUE
+    optional: bool = False
+    undone: bool = False
+    before: Relation | None = None
+    after: Relation | None = None
+
+    @property
+    def name(self) -> str:
+        """As people call it: the table's name, else the alias."""
+        return self.table.name if self.table else self.alias
+
+    @property
+    def is_dimensionless(self) -> bool:
+        """Whether it has at most one row."""
+        return self.relation.is_key(0) is not None
+
+
+@dataclass(slots=True, eq=False)
+class Output:
+    """One column that comes back: its expression, and the attribute it is, if it is one."""
+
+    name: str
+    expression: exp.Expr
+    attribute: int
+    mentioned: int
+    sources: tuple[Source, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Aggregate:
+    """One aggregate of a block: `argument` is None for COUNT(*)."""
+
+    node: exp.Expr
+    kind: str
+    argument: exp.Expr | None
+    distinct: bool
+    mentioned: int
+    sources: tuple[Source, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """One SELECT.
+
+    `rows`: what FROM and WHERE let through. `output`: what it returns, after grouping, DISTINCT
+    and LIMIT. `unknown` lists what could not be resolved; facts that need it are not claimed.
+    """
+
+    select: exp.Select
+    outer: "Block | None"
+    sources: list[Source] = field(default_factory=list)
+    rows: Relation = field(default_factory=lambda: Relation(ids=0))
+    where: Predicate = TRUE
+    group: int | None = None
+    aggregates: list[Aggregate] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    output: Relation = field(default_factory=lambda: Relation(ids=0))
+    columns: dict[int, tuple[Source, str, int]] = field(default_factory=dict)
+    subqueries: list["Query"] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    literals: list[exp.Column] = field(default_factory=list)
+    correlated: bool = False
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether rows are put together: GROUP BY, or an aggregate without it."""
+        return self.group is not None or bool(self.aggregates)
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether it is a SELECT DISTINCT (ON included)."""
+        return bool(self.select.args.get("distinct"))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether LIMIT or OFFSET cuts its rows."""
+        return bool(self.select.args.get("limit") or self.select.args.get("offset"))
+
+    def source(self, alias: str) -> Source | None:
+        """The source of that alias, case ignored."""
+        folded = alias.casefold()
+        return next((s for s in self.sources if s.alias.casefold() == folded), None)
+
+
+@dataclass(slots=True, eq=False)
+class Query:
+    """A query expression: one block, or a set operation over several."""
+
+    node: exp.Expr
+    relation: Relation
+    columns: list[tuple[str, int]]
+    complete: bool = True
+    block: Block | None = None
+    branches: tuple["Query", ...] = ()
+    definitions: list["Query"] = field(default_factory=list)
+
+    def blocks(self) -> Iterator[Block]:
+        """Every block, this query's own first, then what it reads and asks."""
+        if self.block is not None:
+            yield self.block
+            for source in self.block.sources:
+                if source.query is not None:
+                    yield from source.query.blocks()
+            for query in self.block.subqueries:
+                yield from query.blocks()
+        for branch in self.branches:
+            yield from branch.blocks()

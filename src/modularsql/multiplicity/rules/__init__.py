@@ -1,0 +1,1 @@
+"""One rule, one file, one page. Rules are independent of each other."""
