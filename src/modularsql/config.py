@@ -15,37 +15,45 @@ from modularsql.errors import InputError
 from modularsql.records import Limits
 
 PREFIX = "MODULARSQL_"
+_WEEK = 7 * 86_400.0
+_MOST = 2**31 - 1  # SQLite's own upper bound for lengths, and enough of everything else
 
 
-def _setting(default: Any, help_: str, at_least: float | None = None) -> Any:
-    return field(default=default, metadata={"help": help_, "at_least": at_least})
+def _number(default: float, help_: str, at_least: float, at_most: float = _MOST) -> Any:
+    return field(default=default, metadata={"help": help_, "range": (at_least, at_most)})
+
+
+def _text(default: str, help_: str, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"help": help_, "choices": choices})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings with their defaults; unknown names are an `InputError` in `load`."""
 
-    timeout: float = _setting(30.0, "Seconds for a query and all its probes together", 0.001)
-    max_rows: int = _setting(100_000, "Rows kept of a result; the rest is counted, not kept", 1)
-    max_bytes: int = _setting(64 * 2**20, "Bytes kept of a result, all cells together", 1)
-    max_cell_bytes: int = _setting(16 * 2**20, "Longest text or blob an engine may build", 1024)
-    memory_mb: int = _setting(192, "Megabytes an engine may use for one query (DuckDB)", 32)
-    worker_memory_mb: int = _setting(
+    timeout: float = _number(30.0, "Seconds for a query and all its probes together", 0.001, _WEEK)
+    max_rows: int = _number(100_000, "Rows kept of a result; the rest is counted, not kept", 1)
+    max_bytes: int = _number(64 * 2**20, "Bytes kept of a result, all cells together", 1)
+    max_cell_bytes: int = _number(16 * 2**20, "Longest text or blob an engine may build", 1024)
+    memory_mb: int = _number(192, "Megabytes an engine may use for one query (DuckDB)", 32, 2**20)
+    worker_memory_mb: int = _number(
         4096, "Megabytes of address space of a worker process, 0 = no bound (Linux)", 0
     )
-    threads: int = _setting(2, "Threads an engine may use for one query (DuckDB)", 1)
-    max_parse_chars: int = _setting(100_000, "Longest SQL that is parsed; longer is only run", 1)
-    policy: str = _setting("paper", "What is repaired: paper, p1, p1-p2 or off")
-    tau_inject: float = _setting(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0)
-    tau_remove: float = _setting(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0)
-    explosion_factor: float = _setting(
+    threads: int = _number(2, "Threads an engine may use for one query (DuckDB)", 1, 1024)
+    max_parse_chars: int = _number(100_000, "Longest SQL that is parsed; longer is only run", 1)
+    policy: str = _text("paper", "What is repaired: grain, paper, p1, p1-p2 or off")
+    tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0, 1)
+    tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 1)
+    explosion_factor: float = _number(
         10.0, "Rows out against the largest table read, from which a join explodes", 1
     )
-    explosion_min_rows: int = _setting(1_000, "Fewest rows for which that is looked at", 1)
-    fail_on: str = _setting(
-        "warning", "Severity that makes the exit status 1: warning, error, never"
+    explosion_min_rows: int = _number(1_000, "Fewest rows for which that is looked at", 1)
+    fail_on: str = _text(
+        "warning",
+        "Lowest severity that makes the exit status 1: warning, error or never",
+        ("warning", "error", "never"),
     )
-    jobs: int = _setting(0, "Worker processes of `repair`; 0 = one for each core", 0)
+    jobs: int = _number(0, "Worker processes of `repair`; 0 = one for each core", 0, 1024)
 
     def limits(self) -> Limits:
         """The bounds of one guarded query."""
@@ -62,55 +70,76 @@ def load(
 ) -> Settings:
     """Settings from flags (None = not given), the environment and a TOML file, in that order.
 
-    Raises `InputError` for an unreadable file, an unknown name, or a value of the wrong type.
+    Raises `InputError` for an unreadable file, an unknown name, or a value that does not fit.
+    An empty variable counts as not set.
     """
     environ = os.environ if environ is None else environ
     merged: dict[str, Any] = {}
-    for name, value in _from_file(config).items():
-        merged[name] = _checked(name, value, "the configuration file")
-    for name in SETTINGS:
-        if (text := environ.get(PREFIX + name.upper())) is not None:
-            merged[name] = _checked(name, text, PREFIX + name.upper())
+    file, table = _from_file(config)
+    for name, value in table.items():
+        merged[name] = _checked(name, value, f"{file}: {name}")
+    for variable in sorted(environ):
+        if variable.startswith(PREFIX) and environ[variable]:
+            name = variable.removeprefix(PREFIX).lower()
+            merged[name] = _checked(name, environ[variable], variable)
     for name, value in (flags or {}).items():
         if value is not None:
             merged[name] = _checked(name, value, "--" + name.replace("_", "-"))
     return Settings(**merged)
 
 
-def _from_file(config: Path | None) -> Mapping[str, Any]:
+def _from_file(config: Path | None) -> tuple[str, Mapping[str, Any]]:
+    """The name of the settings file, and what it says; an empty table where there is none."""
     if config is not None:
-        return _read(config, config.name == "pyproject.toml")
-    if (own := Path("modularsql.toml")).is_file():
-        return _read(own, False)
-    if (project := Path("pyproject.toml")).is_file():
-        return _read(project, True)
-    return {}
+        return str(config), _read(config)
+    for path in (Path("modularsql.toml"), Path("pyproject.toml")):
+        if path.is_file():
+            return str(path), _read(path)
+    return "", {}
 
 
-def _read(path: Path, in_project: bool) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read settings from {path}: {error}") from error
-    if in_project:
-        table = table.get("tool", {}).get("modularsql", {})
-    return table
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:  # not UTF-8 and not TOML are both a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read settings from {path}: {reason}") from error
+    for part in ("tool", "modularsql") if path.name == "pyproject.toml" else ():
+        table = table.get(part, {})
+        if not isinstance(table, Mapping):
+            raise InputError(f"{path}: {part} is no table", "write [tool.modularsql]")
+    return table  # type: ignore[no-any-return]
 
 
-def _checked(name: str, value: Any, origin: str) -> Any:
+def _checked(name: str, value: Any, given_as: str) -> Any:
     if name not in SETTINGS:
         known = ", ".join(SETTINGS)
-        raise InputError(f"{origin} sets {name!r}, which is no setting", f"known: {known}")
-    default: Any = SETTINGS[name].default
-    kind: type[Any] = type(default)
+        raise InputError(f"{given_as} is no setting", f"known: {known}")
+    kind: type[Any] = type(SETTINGS[name].default)
     try:
-        if isinstance(value, bool) or (isinstance(default, str) and not isinstance(value, str)):
-            raise ValueError
-        converted: Any = kind(value)
-    except (TypeError, ValueError):
+        converted = _converted(value, kind)
+    except (TypeError, ValueError, OverflowError):
         wanted = {int: "a whole number", float: "a number", str: "text"}[kind]
-        raise InputError(f"{origin}: {name} must be {wanted}, not {value!r}") from None
-    lowest = SETTINGS[name].metadata["at_least"]
-    if lowest is not None and not converted >= lowest:
-        raise InputError(f"{origin}: {name} must be at least {lowest:g}, not {value!r}")
+        raise InputError(f"{given_as} must be {wanted}, not {value!r}") from None
+    if problem := _problem(name, converted):
+        raise InputError(f"{given_as} must be {problem}, not {value!r}")
     return converted
+
+
+def _converted(value: Any, kind: type[Any]) -> Any:
+    if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
+        raise TypeError
+    converted = kind(value)
+    if kind is int and isinstance(value, float) and converted != value:
+        raise ValueError  # int() cuts 2.7 down without a word
+    return converted
+
+
+def _problem(name: str, value: Any) -> str | None:
+    """What the value of a setting should be where it is not."""
+    facts = SETTINGS[name].metadata
+    if choices := facts.get("choices"):
+        return None if value in choices else f"one of {', '.join(choices)}"
+    if (bounds := facts.get("range")) is None or bounds[0] <= value <= bounds[1]:
+        return None
+    return f"from {bounds[0]:,g} to {bounds[1]:,.12g}"

@@ -50,4 +50,6 @@ def _hashable(value: Any) -> Hashable:
         return ("list", tuple(map(_hashable, value)))
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
+    if isinstance(value, float) and value != value:
+        return "NaN"  # inside a list each NaN is an object of its own
     return value  # type: ignore[no-any-return]

@@ -141,7 +141,7 @@ def test_a_folder_with_nothing_says_what_it_looked_for(tmp_path: Path) -> None:
         ([BIRD, {**BIRD, "question_id": None}], "position 1: no question_id"),
         ([{**BIRD, "question_id": 1.5}], "position 0: question_id is no text"),
         ([{**SPIDER, "query": ["SELECT"]}], "position 0: query is no text"),
-        ([BIRD, BIRD], "position 1: id 7 stands at 0 too"),
+        ([OURS, OURS], "position 1: id a stands at 0 too"),
         ("SELECT 1\tshop\nSELECT 2\n", "line 2: neither JSON nor SQL, a tab and a database"),
         ("SELECT 1\tshop\n\nSELECT 2\tshop\n", "line 2"),
     ],
@@ -150,6 +150,16 @@ def test_a_refusal_names_the_file_and_the_position(tmp_path: Path, content: Any,
     message = refusal(put(tmp_path / "set.json", content))
     assert str(tmp_path / "set.json") in message
     assert said in message
+
+
+def test_repeated_bird_ids_give_way_to_positions_and_the_set_says_so(tmp_path: Path) -> None:
+    others = [{**BIRD, "question_id": at} for at in (8, 9, 10)]
+    dataset = read_dataset(put(tmp_path / "mini.json", [BIRD, *others, *others, BIRD, BIRD]))
+    assert [question.id for question in dataset.questions] == [str(at) for at in range(9)]
+    assert dataset.own_ids == ("7", "8", "9", "10", "8", "9", "10", "7", "7")
+    assert dataset.note is not None
+    assert "question_id repeats (7, 8, 9 and 1 more)" in dataset.note
+    assert read_dataset(put(tmp_path / "dev.json", others)).note is None
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
@@ -210,6 +220,9 @@ def test_an_absolute_database_name_is_not_followed(tmp_path: Path) -> None:
         ("spider/dev_gold.sql", "spider", 1034),
         ("spider/train_gold.sql", "spider", 8659),
         ("bird", "bird", 1534),
+        ("bird/minidev/mini_dev_sqlite.json", "bird", 500),
+        ("bird/minidev/mini_dev_mysql.json", "bird", 500),
+        ("bird/minidev/mini_dev_postgresql.json", "bird", 500),
     ],
 )
 def test_the_public_sets_are_read_whole(name: str, kind: str, count: int) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,24 @@ def test_entries_that_are_no_text_say_what_they_are(tmp_path: Path) -> None:
 def test_keys_that_are_positions_go_by_position(tmp_path: Path) -> None:
     predictions = read(tmp_path / "file", {"1": "S2", "0": "S1"}, asked("1471", "1472"))
     assert sqls(predictions) == {"1471": "S1", "1472": "S2"}
+
+
+def repeating(*own: str) -> Dataset:
+    dataset = asked(*(str(at) for at in range(len(own))))
+    return replace(dataset, own_ids=own, note="question_id 7 stands there twice")
+
+
+def test_records_with_the_repeated_ids_of_their_set_go_by_position(tmp_path: Path) -> None:
+    records = [{"question_id": name, "sql": f"S{at}"} for at, name in enumerate((7, 8, 7))]
+    predictions = read(tmp_path / "file", records, repeating("7", "8", "7"))
+    assert sqls(predictions) == {"0": "S0", "1": "S1", "2": "S2"}
+    assert sqls(read(tmp_path / "file", {"2": "S", "0": "T", "1": ""}, repeating("7", "8", "7")))
+
+
+def test_a_mismatch_with_repeated_ids_says_what_the_ids_are(tmp_path: Path) -> None:
+    message = refusal(lambda: read(tmp_path / "f", {"7": "S", "8": "S"}, repeating("7", "8", "7")))
+    assert "predictions: 2 entries, data set: 3 questions" in message
+    assert "question_id 7 stands there twice" in message
 
 
 def test_ids_come_before_positions(tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
 """The command line. One module for each command; a command's module is loaded when it runs."""
 
+import io
+import signal
 import sys
+import threading
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
+from typing import NoReturn
 
 import click
 
@@ -12,6 +17,8 @@ COMMANDS = {
     "demo": "See the guard at work on a bundled shop database",
     "guard": "Run one query under guard: probe, explain, repair",
     "repair": "Guard a whole prediction set and write the repaired one",
+    "check": "Say what a query does to rows, from a schema alone",
+    "rules": "List every rule, or show one with its page",
     "schema": "Print the JSON Schema of a command's output",
 }
 
@@ -36,9 +43,15 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+)
 @click.version_option(__version__, "--version", prog_name="modularsql")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Make SQL written by language models (or people) safe to act on.
 
     Finds queries that run and look right but repeat rows, lose rows or explode a join; shows
@@ -46,33 +59,61 @@ def cli() -> None:
 
     \b
     Example:
-      modularsql guard shop.sqlite "SELECT c.name FROM customer c JOIN …" --fix
+      modularsql guard shop.sqlite "SELECT name FROM customer" --fix
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The console script: no traceback reaches a user who did not ask for one."""
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(130)
+        status = _status(sys.argv[1:] if arguments is None else list(arguments))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("modularsql: stopped", err=True)
+        status = 130
+    sys.exit(status)
+
+
+def _status(arguments: list[str]) -> int:
+    from modularsql.cli.common import output, print_error
+    from modularsql.errors import SetupError
+
+    _prepare()
+    try:
+        with output():
+            # Without click's own error messages `cli` returns the exit status.
+            status: int = cli(arguments, prog_name="modularsql", standalone_mode=False)
     except click.ClickException as error:
-        report_usage(error)
-        sys.exit(2)
+        _report_usage(error, arguments)
+        status = 2
+    except SetupError as error:
+        print_error(error, "text")
+        status = 2
+    return status
 
 
-def report_usage(error: click.ClickException) -> None:
+def _prepare() -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A character that the terminal cannot show is escaped, and not the end of the command.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if threading.current_thread() is threading.main_thread():
+        # By itself SIGTERM would leave worker processes and temporary files behind.
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def _terminated(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def _report_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
     """A wrong option, in the format that was asked for."""
     from modularsql.cli.common import print_error
     from modularsql.errors import InputError
 
-    arguments = sys.argv[1:]
-    as_json = "--format=json" in arguments or any(
-        pair == ("--format", "json") for pair in pairwise(arguments)
-    )
+    as_json = "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
     context = getattr(error, "ctx", None)
     hint = f"see {context.command_path} --help" if context else "see modularsql --help"
-    print_error(InputError(error.format_message(), hint, "usage"), "json" if as_json else "text")
+    message = error.format_message().rstrip(".")
+    print_error(InputError(message, hint, "usage"), "json" if as_json else "text")

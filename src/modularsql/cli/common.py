@@ -1,9 +1,11 @@
-"""What several commands share: options, settings from flags, errors as one line, plain text."""
+"""What several commands share: options, settings from flags, errors as one line, JSON."""
 
 import json
+import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,16 +18,17 @@ from modularsql.errors import ModularSqlError, SetupError
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def setting_option(
-    name: str, flag: str | None = None, **more: Any
-) -> Callable[[Function], Function]:
+def setting_option(name: str, **more: Any) -> Callable[[Function], Function]:
     """An option for one entry of the settings table; its help and default come from there."""
     field = SETTINGS[name]
+    choices = field.metadata.get("choices")
+    default = field.default if isinstance(field.default, str) else f"{field.default:,g}"
     return click.option(
-        flag or "--" + name.replace("_", "-"),
+        "--" + name.replace("_", "-"),
         name,
-        type=more.pop("type", type(field.default)),
-        help=f"{field.metadata['help']}.  [default: {field.default}]",
+        type=click.Choice(choices) if choices else type(field.default),
+        metavar={int: "N", float: "X", str: None if choices else "NAME"}[type(field.default)],
+        help=f"{field.metadata['help']}.  [default: {default}]",
         **more,
     )
 
@@ -33,11 +36,11 @@ def setting_option(
 def common_options(function: Function) -> Function:
     """Options of every command that runs queries."""
     for option in (
-        click.option("--verbose", is_flag=True, help="Show the traceback of an error."),
+        verbose_option,
         click.option(
             "--config",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="Settings file.  [default: modularsql.toml or pyproject.toml]",
+            help="Settings file.  [default: modularsql.toml, else pyproject.toml]",
         ),
         format_option,
         setting_option("max_rows"),
@@ -47,6 +50,8 @@ def common_options(function: Function) -> Function:
         function = option(function)
     return function
 
+
+verbose_option = click.option("--verbose", is_flag=True, help="Show the traceback of an error.")
 
 format_option = click.option(
     "--format",
@@ -70,50 +75,76 @@ def reporting(function: Callable[..., int]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             status = function(*args, **kwargs)
-        except ModularSqlError as error:
-            print_error(error, kwargs.get("format_", "text"))
-            if kwargs.get("verbose"):
-                traceback.print_exc()
-            status = 2
-        except BrokenPipeError:
-            # The reader went away (`| head`); what is left to say has no place to go.
-            sys.stderr.close()
-            status = 0
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if kwargs.get("verbose"):
                 traceback.print_exc()
-            hint = "this is a bug; run again with --verbose and report it"
-            described = f"{type(error).__name__}: {error}"
-            print_error(SetupError(described, hint, "internal"), kwargs.get("format_", "text"))
+            print_error(_ours(error), kwargs.get("format_", "text"))
             status = 2
         raise click.exceptions.Exit(status)
 
     return run
 
 
+def _ours(error: Exception) -> ModularSqlError:
+    if isinstance(error, ModularSqlError):
+        return error
+    described = f"{type(error).__name__}: {error}"
+    return SetupError(described, "this is a bug: add --verbose and report what it shows", "bug")
+
+
+@contextmanager
+def output() -> Iterator[None]:
+    """Around all that prints results: the reader may go away (`| head`), the disk may be full.
+
+    A reader that has enough is no error: what is left to say has no place to go.
+    """
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError, ValueError):
+            # What is still buffered must not fail once more when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            message = f"cannot write the results: {error.strerror}"
+            raise SetupError(message, "give standard output another place", "output") from error
+
+
 def print_error(error: ModularSqlError, format_: str) -> None:
     """One line on standard error, or the JSON object on standard output."""
-    if format_ == "json":
+    if format_ == "json" and error.kind != "output":
         from modularsql.service.jsonable import error_json
 
-        click.echo(json.dumps(error_json(error), ensure_ascii=False))
+        print_json(error_json(error))
     else:
-        click.echo(f"modularsql: {printable(str(error))}", err=True)
+        with suppress(OSError):  # nobody reads: the exit status still tells
+            click.echo(f"modularsql: {printable(str(error))}", err=True)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    with output():
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        ascii_only = not encoding.lower().startswith("utf")
+        click.echo(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False))
 
 
 def printable(text: str) -> str:
-    """Text from outside without characters that could move the cursor or hide others."""
+    """Text from outside on one line, without characters that move the cursor or hide others."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text)
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
 def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte that was no UTF-8 (PEP 383)
+        return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

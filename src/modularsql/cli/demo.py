@@ -1,16 +1,22 @@
 """`modularsql demo`."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from modularsql.cli.common import format_option, print_json, reporting, settings_of
+from modularsql.cli.common import (
+    counted,
+    format_option,
+    output,
+    print_json,
+    reporting,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from modularsql.cli.screen import Screen
+    from modularsql.records import Answer
     from modularsql.service.demonstrating import Scene
 
 
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Also put a copy of the shop database into this folder, to try queries of your own.",
 )
-@click.option("--verbose", is_flag=True, help="Show the traceback of an error.")
+@verbose_option
 @reporting
 def command(format_: str, copy: Path | None, verbose: bool) -> int:
     """See the guard at work: suspect queries on a bundled shop database, before and after.
@@ -30,43 +36,52 @@ def command(format_: str, copy: Path | None, verbose: bool) -> int:
 
     \b
     Example:
-      modularsql demo
+      modularsql demo --copy .
     """
     from modularsql.service.demonstrating import copy_shop, demo
     from modularsql.service.jsonable import answer_json
 
-    settings = settings_of(None)
+    copied = copy_shop(copy) if copy else None
+    scenes = list(demo())
     if format_ == "json":
-        print_json([answer_json(scene.after) for scene in demo(settings)])
+        print_json([answer_json(scene.after) for scene in scenes])
     else:
-        from rich.console import Console
+        from modularsql.cli.screen import Screen
 
-        console = Console(file=sys.stdout, highlight=False)
-        for number, scene in enumerate(demo(settings), 1):
-            _print(console, number, scene)
-    if copy is not None:
-        click.echo(f"the shop database: {copy_shop(copy)}", err=True)
+        with output():
+            for number, scene in enumerate(scenes, 1):
+                _print(Screen(), number, scene)
+    if copied:
+        click.echo(f"the shop database is at {copied}", err=True)
     return 0
 
 
-def _print(console: "Console", number: int, scene: "Scene") -> None:
-    from rich.padding import Padding
-    from rich.rule import Rule
-    from rich.text import Text
+def _print(screen: "Screen", number: int, scene: "Scene") -> None:
+    from modularsql.cli.text import print_findings, print_verdict
 
-    from modularsql.cli.text import print_findings, print_rows, print_verdict
+    title = f"── {number}. {scene.title} "
+    screen.say(title.ljust(min(screen.room or 80, 80), "─"), "bold")
+    screen.say()
+    screen.words(scene.question, style="italic")
+    screen.say()
+    screen.sql(scene.before.sql, by=2, style="cyan")
+    screen.say()
+    screen.words(scene.shows)
+    screen.say()
+    print_verdict(screen, scene.after)
+    print_findings(screen, scene.after)
+    if scene.after.applied:
+        _print_rows(screen, "before", scene.before, 5)
+        _print_rows(screen, "after", scene.after, 10)
+    else:
+        _print_rows(screen, "result", scene.after, 10)
+    screen.say()
 
-    console.print(Rule(Text(f"{number}. {scene.title}", style="bold"), align="left"))
-    console.print(Text(scene.question, style="italic"))
-    console.print(Padding(Text(scene.before.sql, style="cyan"), (1, 0, 1, 2)))
-    console.print(Text(scene.shows))
-    console.print()
-    before, after = scene.before, scene.after
-    print_verdict(console, after)
-    print_findings(console, after)
-    if after.applied:
-        console.print(Text(f"\nbefore: {len(before.rows):,} rows", style="bold"))
-        print_rows(console, before.columns, before.rows[:5], False)
-        console.print(Text(f"\nafter: {len(after.rows):,} rows", style="bold"))
-    print_rows(console, after.columns, after.rows[:10], False)
-    console.print()
+
+def _print_rows(screen: "Screen", title: str, answer: "Answer", most: int) -> None:
+    from modularsql.cli.table import print_rows
+
+    first = f", the first {most}" if len(answer.rows) > most else ""
+    screen.say()
+    screen.say(f"{title}: {counted(len(answer.rows), 'row')}{first}", "bold")
+    print_rows(screen, answer.columns, answer.rows[:most])

@@ -1,20 +1,37 @@
 """`modularsql guard`."""
 
-import sys
+import re
 from pathlib import Path
 
 import click
 
 from modularsql.cli.common import (
     common_options,
+    output,
     print_json,
     reporting,
     setting_option,
     settings_of,
 )
 
+_OPTION = re.compile(r"-[\w-]+(=.*)?|--|-", re.DOTALL)
+_MARK = "\0"  # no argument of a process can hold it
 
-@click.command("guard")
+
+class SqlCommand(click.Command):
+    """A command whose arguments may begin like an option: `-- why not\nSELECT 1` is SQL."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hide such arguments from the option parser."""
+        hidden = [_MARK + a if a[:1] == "-" and not _OPTION.fullmatch(a) else a for a in args]
+        rest = super().parse_args(ctx, hidden)
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = value.removeprefix(_MARK)
+        return rest
+
+
+@click.command("guard", cls=SqlCommand)
 @click.argument("db")
 @click.argument("sql")
 @click.option("--question", help="What was asked, in words; kept with the answer.")
@@ -28,7 +45,7 @@ from modularsql.cli.common import (
 @click.option("--fix", is_flag=True, help="Apply repairs that held their check.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Silence a rule.")
 @click.option("--no-execute", is_flag=True, help="Do not run the query.")
-@setting_option("fail_on", type=click.Choice(["warning", "error", "never"]))
+@setting_option("fail_on")
 @common_options
 @reporting
 def command(
@@ -51,12 +68,14 @@ def command(
 
     \b
     Example:
-      modularsql guard shop.sqlite "SELECT c.name FROM customer c JOIN …" --fix
+      modularsql guard shop.sqlite "SELECT name FROM customer" --fix
+      modularsql guard shop.sqlite @query.sql --param id=5 --format json
 
     \b
-    Exit status: 0 nothing above the bar (--fail-on) remains
-                 1 a finding remains, or the query failed or was refused
-                 2 could not start (wrong option, no such file, locked database)
+    Exit status:
+      0  no finding at or above --fail-on remains
+      1  one remains, or the query failed or was refused
+      2  could not start: wrong option, no such file, locked
     """
     from modularsql.service.guarding import GuardRequest, exit_status, guard
     from modularsql.service.jsonable import answer_json
@@ -77,9 +96,9 @@ def command(
     if format_ == "json":
         print_json(answer_json(answer))
     else:
-        from rich.console import Console
-
+        from modularsql.cli.screen import Screen
         from modularsql.cli.text import print_answer
 
-        print_answer(Console(file=sys.stdout, highlight=False), answer)
+        with output():
+            print_answer(Screen(), answer)
     return exit_status(answer, settings.fail_on)

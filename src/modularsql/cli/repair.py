@@ -1,7 +1,7 @@
 """`modularsql repair`."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,8 @@ import click
 
 from modularsql.cli.common import (
     common_options,
+    counted,
+    output,
     print_json,
     reporting,
     setting_option,
@@ -17,7 +19,10 @@ from modularsql.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from modularsql.cli.screen import Screen
     from modularsql.service.repairing import RepairSummary
+
+_MOST_PROBLEMS = 5
 
 
 @click.command("repair")
@@ -44,15 +49,17 @@ def command(
 ) -> int:
     """Guard a whole prediction set and write the repaired set in the format it was read in.
 
-    DATASET is a BIRD or Spider file (dev.json, *_gold.sql), our own JSONL, or a folder with
-    one. Queries that no rule changes stay byte for byte.
+    DATASET is a BIRD or Spider file (dev.json, *_gold.sql), JSONL with id and db, or a folder
+    with one. Queries that no rule changes stay byte for byte.
 
     \b
     Example:
-      modularsql repair spider/dev.json --pred dail.txt --db-root spider/database --out fixed.txt
+      modularsql repair spider/dev.json --pred dail.txt \\
+        --db-root spider/database --out fixed.txt
     """
     from modularsql.service.repairing import RepairRequest, repair
 
+    settings = settings_of(config, **flags)
     with _progress() as progress:
         summary = repair(
             RepairRequest(
@@ -60,21 +67,24 @@ def command(
                 predictions=pred,
                 db_root=db_root,
                 out=out,
-                settings=settings_of(config, **flags),
+                settings=settings,
                 progress=progress,
             )
         )
     if format_ == "json":
         print_json(summary.as_json())
     else:
-        _print(summary)
+        from modularsql.cli.screen import Screen
+
+        with output():
+            _print(Screen(), summary)
     return 0
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
     """A bar with the time left on standard error, only where that is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -87,27 +97,33 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task("questions")
+        task = bar.add_task("questions", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _print(summary: "RepairSummary") -> None:
-    click.echo(
-        f"{summary.changed:,} of {summary.questions:,} queries changed "
-        f"(policy {summary.policy}); written to {summary.out}"
-    )
+def _print(screen: "Screen", summary: "RepairSummary") -> None:
+    changed = f"{summary.changed:,} of {counted(summary.questions, 'query', 'queries')} changed"
+    screen.words(f"{changed} (policy {summary.policy}), written to {summary.out}")
     for title, counts in (
         ("by rule", summary.by_rule),
         ("by trigger", summary.by_trigger),
         ("by status", summary.by_status),
     ):
         shown = ", ".join(f"{name} {count:,}" for name, count in counts.most_common())
-        click.echo(f"  {title + ':':12}{shown or 'none'}")
+        screen.words(f"{title + ':':12}{shown or 'none'}", by=2)
+    if summary.note:
+        screen.words(f"note: {summary.note}", by=2)
     if summary.missing_databases:
-        names = sorted(summary.missing_databases)
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        click.echo(f"  databases not found: {', '.join(names[:5])}{more}")
+        screen.words(f"databases not found: {_first(sorted(summary.missing_databases))}", by=2)
     if summary.unwritable:
-        click.echo(
-            f"  left as they were, not writable on one line: {', '.join(summary.unwritable)}"
-        )
+        what = "left as they were, not writable on one line"
+        screen.words(f"{what}: {_first(summary.unwritable)}", by=2)
+    for problem, count in summary.problems.most_common(_MOST_PROBLEMS):
+        screen.words(f"{counted(count, 'query', 'queries')}: {problem}", by=2)
+    if (more := len(summary.problems) - _MOST_PROBLEMS) > 0:
+        screen.words(f"… {counted(more, 'more problem')} (--format json has them)", by=2)
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

@@ -4,17 +4,24 @@ from importlib.resources import files
 
 import click
 
+from modularsql.cli.common import output, reporting
+
 NAMES = ("guard", "repair", "error")
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(NAMES))
-def command(name: str) -> None:
-    """Print the JSON Schema of a command's output (--format json).
+@click.argument("name", type=click.Choice(NAMES), metavar="NAME")
+@reporting
+def command(name: str) -> int:
+    """Print the JSON Schema of what a command prints under --format json.
+
+    NAME is guard or repair, or error for what every command prints when it could not start.
 
     \b
     Example:
       modularsql schema guard > guard.schema.json
     """
     schema = files("modularsql.schemas").joinpath(f"{name}.schema.json")
-    click.echo(schema.read_text(encoding="utf-8"), nl=False)
+    with output():
+        click.echo(schema.read_text(encoding="utf-8"), nl=False)
+    return 0

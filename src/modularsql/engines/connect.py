@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from modularsql.config import Settings
-from modularsql.engines.base import existing_file
+from modularsql.engines.files import existing_file, head
 from modularsql.errors import InputError, SetupError
 from modularsql.ports import Engine
 
@@ -23,7 +23,11 @@ def connect(target: str | Path, settings: Settings | None = None) -> Engine:
     The kind of a file is told from its first bytes. Raises `InputError` for a path that is not
     there or an unknown URL, `SetupError` for what cannot be opened; creates nothing.
     """
-    path, wanted = locate(target)
+    return open_file(*locate(target), settings)
+
+
+def open_file(path: Path, wanted: str | None, settings: Settings | None) -> Engine:
+    """The engine for what `locate` found."""
     kind = kind_of(path)
     if wanted not in (None, kind):
         raise InputError(f"{path} is a {kind} database, not {wanted}", f"use {kind}:///{path}")
@@ -38,20 +42,20 @@ def locate(target: str | Path) -> tuple[Path, str | None]:
     scheme, found, rest = text.partition("://")
     if not found or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
         return Path(text), None
-    if scheme in _FILES:
+    kind = scheme.lower().split("+")[0]
+    if kind in _FILES:
         # SQLAlchemy's form: three slashes and a path, four for an absolute one; not %-encoded.
-        return Path(rest.removeprefix("/")), scheme
-    if scheme.split("+")[0] in _LATER:
+        return Path(rest.removeprefix("/")), kind
+    if kind in _LATER:
         raise SetupError(f"{scheme} is not supported yet", "supported: sqlite, duckdb", "driver")
     raise InputError(f"unknown database URL {scheme}://…", "supported: sqlite:///, duckdb:///")
 
 
 def kind_of(path: Path) -> str:
     """Which engine a file is for, told from its first bytes."""
-    with existing_file(path).open("rb") as file:
-        head = file.read(20)
+    start = head(existing_file(path), 20)
     for kind, (offset, mark, *_) in _FILES.items():
-        if head[offset : offset + len(mark)] == mark:
+        if start[offset : offset + len(mark)] == mark:
             return kind
-    what = "is empty" if not head else "is no SQLite or DuckDB database"
+    what = "is empty" if not start else "is no SQLite or DuckDB database"
     raise InputError(f"{path} {what}", "give a database file", "not_a_database")

@@ -1,50 +1,65 @@
 """DuckDB: read-only, nothing outside the file, settings locked, one SELECT at a time, bounded.
 
 DuckDB ends a query at an interrupt between two chunks of work. One function call over a huge
-list (`list_sort`) has no such point: there `IsolatedEngine` is what ends it.
+list (`list_sort`), its parser and its planner have no such point, Ctrl-C waits for the end of a
+query, and what functions build inside one chunk is not counted against the memory limit. There
+`IsolatedEngine` is what ends a query.
 """
 
 import math
-import shutil
-import tempfile
+import re
 import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.base import Clock, Watchdog, existing_file
+from modularsql.engines.base import Clock, TooLargeError, Watchdog, closed, first_rows, too_long
 from modularsql.engines.duckdb_catalog import names_a_collation, read_catalog
+from modularsql.engines.duckdb_instance import open_instance
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Row, Rows
 
-_BATCH = 1_024
-_LOCK_MESSAGES = ("Could not set lock", "Conflicting lock")
-_READS = ("SELECT", "EXPLAIN")
-_FLOATS = ("FLOAT", "DOUBLE")
+_T = TypeVar("_T")
+_BATCH = 256
+_WITH_FLOATS = ("DOUBLE", "FLOAT", "VARIANT")
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s)?", re.IGNORECASE)
+_REFUSALS = ("configuration has been locked", "read-only mode", "read-only transaction")
+_QUERY_ERRORS = (
+    duckdb.Error,
+    ArithmeticError,  # values that Python's types cannot hold
+    ImportError,  # of what the driver needs for such a type
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class DuckDBEngine:
-    """An `Engine` for one DuckDB file; it may be shared between threads, which take turns."""
+    """An `Engine` for one DuckDB file; it may be shared between threads, which take turns.
+
+    While it is open no other process can write to the file: DuckDB locks whole files.
+    """
 
     dialect = "duckdb"
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
         """Open an existing file. Raises `InputError` or `SetupError`; creates no file."""
         self._settings = settings or Settings()
-        self._path = existing_file(path)
+        self._path = path
         self._lock = threading.RLock()
-        self._spill = tempfile.mkdtemp(prefix="modularsql-")
-        try:
-            self._connection = self._open(Clock(self._settings.timeout))
-        except BaseException:
-            shutil.rmtree(self._spill, ignore_errors=True)
-            raise
-        self._watchdog = Watchdog(self._connection.interrupt)
+        self._closed = False
+        self._catalog: Catalog | None = None
+        self._compares_bytes: bool | None = None
+        self._instance = open_instance(path, self._settings)
+        self._watchdog = Watchdog()
 
     @property
     def name(self) -> str:
@@ -53,150 +68,152 @@ class DuckDBEngine:
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
-        clock = Clock(limits.seconds)
         with self._lock:
-            if (refused := self._refused(sql)) is not None:
+            self._check_open()
+            clock = Clock(limits.seconds)
+            if (refused := too_long(sql)) is not None:
                 return refused
-            self._watchdog.arm(clock)
             try:
-                return self._run(sql, params, limits, clock)
-            except (duckdb.Error, RuntimeError, ValueError, TypeError) as error:
+                with self._cursor(clock) as cursor:
+                    statement = _one_read(cursor, sql)
+                    if isinstance(statement, Failure):
+                        return statement
+                    return self._run(cursor.execute(statement, _values(params)), limits, clock)
+            except TooLargeError as error:
+                return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
+            except _QUERY_ERRORS as error:
                 return _failure(error, clock)
-            finally:
-                self._watchdog.disarm()
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys as DuckDB's own catalog functions list them."""
         with self._lock:
-            return read_catalog(self._connection)
+            self._check_open()
+            if self._catalog is None:  # nobody can change it while this engine is open
+                self._catalog = self._about_schema(read_catalog)
+            return self._catalog
 
     def compares_bytes(self) -> bool:
-        """True where no table of the database names a collation."""
+        """True where no table, view or macro of the database names a collation."""
         with self._lock:
-            return not names_a_collation(self._connection)
+            self._check_open()
+            if self._compares_bytes is None:
+                self._compares_bytes = not self._about_schema(names_a_collation)
+            return self._compares_bytes
 
     def close(self) -> None:
-        """Close the connection and remove the spill folder."""
+        """Close the connection; the last engine on a file gives the file back."""
         with self._lock:
-            self._watchdog.close()
-            self._connection.close()
-            shutil.rmtree(self._spill, ignore_errors=True)
+            if not self._closed:
+                self._closed = True
+                self._watchdog.close()
+                self._instance.release()
 
-    def _open(self, clock: Clock) -> duckdb.DuckDBPyConnection:
-        while True:
-            try:
-                return self._connect()
-            except duckdb.Error as error:
-                message = str(error).splitlines()[0]
-                if not any(part in message for part in _LOCK_MESSAGES):
-                    raise SetupError(
-                        f"cannot read {self._path}: {message}",
-                        "is it a DuckDB database, and not open in this process already?",
-                        "not_a_database",
-                    ) from error
-                if clock.passed():
-                    raise SetupError(
-                        f"{self._path} is locked by another program", "try again later", "locked"
-                    ) from error
-                threading.Event().wait(min(0.05, clock.left()))
+    def _check_open(self) -> None:
+        if self._closed:
+            raise closed(self.name)
 
-    def _connect(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(
-            str(self._path),
-            read_only=True,
-            config={
-                "memory_limit": f"{self._settings.memory_mb}MB",
-                "threads": str(self._settings.threads),
-                "temp_directory": self._spill,
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "allow_community_extensions": "false",
-                "allow_persistent_secrets": "false",
-                "python_enable_replacements": "false",
-            },
-        )
-        # After opening: with external access off, a file with `?` in its name does not open.
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        return connection
-
-    def _refused(self, sql: str) -> Failure | None:
-        """What DuckDB's own parser calls anything but one SELECT or EXPLAIN is not run.
-
-        A read-only connection alone would still take temporary tables, PRAGMAs and scripts.
-        """
+    def _about_schema(self, read: Callable[[duckdb.DuckDBPyConnection], _T]) -> _T:
         try:
-            statements = self._connection.extract_statements(sql)
-        except (duckdb.Error, RuntimeError) as error:
-            return Failure(kind=FailureKind.ERROR, message=_short(error))
-        if len(statements) != 1:
-            some = "no statement" if not statements else f"{len(statements)} statements"
-            return Failure(kind=FailureKind.REFUSED, message=f"{some} given, one is run at a time")
-        kind = statements[0].type.name
-        if kind in _READS:
-            return None
-        return Failure(
-            kind=FailureKind.REFUSED, message=f"{kind} is not allowed: queries may only read"
+            with self._cursor(Clock(self._settings.timeout)) as cursor:
+                return read(cursor)
+        except (duckdb.Error, MemoryError, RuntimeError) as error:
+            raise SetupError(f"cannot read the schema of {self._path}: {_short(error)}") from error
+
+    @contextmanager
+    def _cursor(self, clock: Clock) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection of its own for each query: nothing temporary outlives it."""
+        cursor = self._instance.connection.cursor()
+        self._watchdog.arm(clock, cursor.interrupt)
+        try:
+            yield cursor
+        finally:
+            self._watchdog.disarm()
+            cursor.close()
+
+    def _run(self, cursor: duckdb.DuckDBPyConnection, limits: Limits, clock: Clock) -> Outcome:
+        described = cursor.description or []
+        types = tuple(str(column[1]) for column in described)
+        rows, truncated = first_rows(_fetched(cursor, types), limits, self._settings.max_cell_bytes)
+        return Rows(
+            columns=tuple(column[0] for column in described),
+            types=types,
+            rows=rows,
+            truncated=truncated,
+            ms=clock.ms(),
         )
 
-    def _run(self, sql: str, params: Params, limits: Limits, clock: Clock) -> Outcome:
-        cursor = self._connection.execute(sql, params) if params else self._connection.execute(sql)
-        described = cursor.description or []
-        columns = tuple(column[0] for column in described)
-        types = tuple(str(column[1]) for column in described)
-        measure = _Measure(types)
-        rows: list[Row] = []
-        truncated = False
-        while batch := cursor.fetchmany(min(_BATCH, limits.max_rows + 1 - len(rows))):
-            rows += measure.take(batch)
-            if clock.passed():
-                return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
-            if len(rows) > limits.max_rows or measure.size > limits.max_bytes:
-                del rows[limits.max_rows :]
-                truncated = True
-                break
-        return Rows(columns=columns, types=types, rows=rows, truncated=truncated, ms=clock.ms())
+
+def _one_read(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | Failure:
+    """The statement, if DuckDB's own parser calls it one SELECT or the EXPLAIN of one.
+
+    A read-only connection alone would still take temporary tables, PRAGMAs and scripts.
+    """
+    statements = cursor.extract_statements(sql)
+    if len(statements) != 1:
+        some = "no statement" if not statements else f"{len(statements)} statements"
+        return _refusal(f"{some} given, one is run at a time")
+    kind = statements[0].type
+    if kind == duckdb.StatementType.SELECT or _explains_a_read(cursor, sql, kind):
+        return statements[0]
+    if kind == duckdb.StatementType.MULTI:
+        return _refusal("PIVOT without an IN list is not allowed: it makes a temporary type")
+    return _refusal(f"{kind.name} is not allowed: queries may only read")
 
 
-class _Measure:
-    """Sums the size of cells and lets NaN be one object, column by column as the types need."""
+def _explains_a_read(
+    cursor: duckdb.DuckDBPyConnection, sql: str, kind: duckdb.StatementType
+) -> bool:
+    """EXPLAIN ANALYZE runs what it explains, so the rest of the text must be one SELECT."""
+    found = _EXPLAIN.match(sql)
+    if kind != duckdb.StatementType.EXPLAIN or found is None:
+        return False
+    try:
+        inner = cursor.extract_statements(sql[found.end() :])
+    except duckdb.Error:  # options or a comment before it: rather no plan than a write
+        return False
+    return [statement.type for statement in inner] == [duckdb.StatementType.SELECT]
 
-    def __init__(self, types: tuple[str, ...]) -> None:
-        self.size = 0
-        self._width = 16 * len(types)
-        self._floats = [i for i, name in enumerate(types) if name in _FLOATS]
-        self._long = [
-            i for i, name in enumerate(types) if name in ("VARCHAR", "BLOB", "BIT", "JSON")
-        ]
-        self._nested = [i for i, name in enumerate(types) if name.endswith("]") or "(" in name]
 
-    def take(self, batch: list[Row]) -> list[Row]:
-        """The batch with NaN made one object; its size is added up."""
-        self.size += self._width * len(batch)
-        for i in self._long:
-            self.size += sum(len(row[i]) for row in batch if row[i] is not None)
-        for i in self._nested:
-            self.size += sum(len(repr(row[i])) for row in batch)
-        if any(row[i] is not None and row[i] != row[i] for i in self._floats for row in batch):
-            return [tuple(_one_nan(value) for value in row) for row in batch]
-        return batch
+def _values(params: Params) -> dict[str, Any] | list[Any] | None:
+    if isinstance(params, Mapping):
+        return dict(params) or None
+    return list(params) if params else None
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection, types: tuple[str, ...]) -> Iterator[Row]:
+    """The rows, with NaN always the same object: it then equals itself, as in DuckDB."""
+    floats = any(part in name for name in types for part in _WITH_FLOATS)
+    while batch := cursor.fetchmany(_BATCH):
+        yield from (tuple(map(_one_nan, row)) for row in batch) if floats else batch
 
 
 def _one_nan(value: Any) -> Any:
-    return math.nan if isinstance(value, float) and value != value else value
+    if isinstance(value, float):
+        return math.nan if value != value else value
+    if isinstance(value, list):
+        return [_one_nan(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(map(_one_nan, value))
+    if isinstance(value, dict):
+        return {_one_nan(key): _one_nan(item) for key, item in value.items()}
+    return value
 
 
 def _failure(error: Exception, clock: Clock) -> Failure:
     message = _short(error)
     if isinstance(error, duckdb.InterruptException) or clock.passed():
         return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
-    if isinstance(error, duckdb.PermissionException):
-        return Failure(kind=FailureKind.REFUSED, message=message)
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
         return Failure(kind=FailureKind.TOO_LARGE, message=message)
-    if "Values were not provided" in message:
+    if isinstance(error, duckdb.PermissionException) or any(r in message for r in _REFUSALS):
+        return _refusal(message)
+    if "Values were not provided" in message or "excess parameters" in message:
         return Failure(kind=FailureKind.UNBOUND, message=message)
     return Failure(kind=FailureKind.ERROR, message=message)
+
+
+def _refusal(message: str) -> Failure:
+    return Failure(kind=FailureKind.REFUSED, message=message)
 
 
 def _short(error: BaseException) -> str:

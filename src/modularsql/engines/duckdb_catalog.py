@@ -1,113 +1,155 @@
-"""The catalog of a DuckDB database, from its functions duckdb_tables(), duckdb_columns(), …"""
+"""The catalog of a DuckDB database, from its functions duckdb_tables(), duckdb_columns(), …
+
+DuckDB's own trap: it enforces a key on a column with a collation byte by byte, but compares such
+columns by their collation. So that is no key here.
+"""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 
 from modularsql.catalog import Catalog, Column, ForeignKey, Key, Table
+from modularsql.engines.collations import UNSURE, collations
 from modularsql.records import Evidence
 
 _OWN = "database_name = current_database() AND NOT internal"
 _COLLATION = re.compile(r"\bCOLLATE\b", re.IGNORECASE)
+# One of a list of index expressions as text: in quotes, with escapes, or a bare word.
+_INDEXED = re.compile(r"'((?:[^'\\]|\\.)*)'|([^,\[\]\s']+)")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    """What the functions list of one table or view."""
+
+    schema: str
+    name: str
+    kind: str
+    ddl: str
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    constraints: list[dict[str, Any]] = field(default_factory=list)
+    indexes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def read_catalog(connection: duckdb.DuckDBPyConnection) -> Catalog:
     """Every table and view of the attached database, in all its schemas."""
-    objects = connection.execute(
-        f"SELECT schema_name, table_name, 'table' FROM duckdb_tables() WHERE {_OWN} "
-        f"UNION ALL SELECT schema_name, view_name, 'view' FROM duckdb_views() WHERE {_OWN} "
-        "ORDER BY 1, 3, 2"
-    ).fetchall()
-    columns = _grouped(
-        connection,
-        "SELECT schema_name, table_name, column_name, data_type, is_nullable "
-        f"FROM duckdb_columns() WHERE {_OWN} ORDER BY column_index",
-    )
-    constraints = _grouped(
-        connection,
-        "SELECT schema_name, table_name, constraint_type, constraint_column_names, "
-        "referenced_table, referenced_column_names FROM duckdb_constraints() "
-        "WHERE database_name = current_database() ORDER BY constraint_index",
-    )
-    indexes = _grouped(
-        connection,
-        "SELECT schema_name, table_name, expressions FROM duckdb_indexes() "
-        "WHERE database_name = current_database() AND is_unique AND NOT is_primary",
-    )
-    tables = []
-    for schema, name, kind in objects:
-        at = (schema, name)
-        tables.append(
-            _table(at, kind, columns.get(at, []), constraints.get(at, []), indexes.get(at, []))
-        )
+    found: dict[tuple[str, str], _Found] = {}
+    for kind in ("table", "view"):
+        query = f"SELECT * FROM duckdb_{kind}s() WHERE {_OWN} ORDER BY schema_name, {kind}_name"
+        for row in _rows(connection, query):
+            at = (row["schema_name"], row[f"{kind}_name"])
+            found[at] = _Found(schema=at[0], name=at[1], kind=kind, ddl=row["sql"] or "")
+    for part, condition, order in (
+        ("columns", _OWN, "column_index"),
+        ("constraints", "database_name = current_database()", "constraint_index"),
+        ("indexes", "database_name = current_database() AND is_unique", "index_name"),
+    ):
+        query = f"SELECT * FROM duckdb_{part}() WHERE {condition} ORDER BY {order}"
+        for row in _rows(connection, query):
+            if (owner := found.get((row["schema_name"], row["table_name"]))) is not None:
+                getattr(owner, part).append(row)
+    unsure = names_a_collation(connection)
+    tables = (_table(one, _problem(connection, one), unsure) for one in found.values())
     return Catalog(dialect="duckdb", tables=tuple(tables))
 
 
 def names_a_collation(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any table, view or the default setting uses a collation."""
-    default = connection.execute("SELECT current_setting('default_collation')").fetchone()
-    if default and default[0]:
-        return True
+    """Whether any table, view or macro of the database uses a collation."""
     texts = connection.execute(
         f"SELECT sql FROM duckdb_tables() WHERE {_OWN} "
-        f"UNION ALL SELECT sql FROM duckdb_views() WHERE {_OWN}"
+        f"UNION ALL SELECT sql FROM duckdb_views() WHERE {_OWN} "
+        f"UNION ALL SELECT macro_definition FROM duckdb_functions() WHERE {_OWN}"
     ).fetchall()
     return any(_COLLATION.search(text or "") for (text,) in texts)
 
 
-def _grouped(connection: duckdb.DuckDBPyConnection, query: str) -> dict[Any, list[Any]]:
-    groups: dict[Any, list[Any]] = {}
-    for schema, table, *rest in connection.execute(query).fetchall():
-        groups.setdefault((schema, table), []).append(rest)
-    return groups
+def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or []]
+    return (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
 
 
-def _table(
-    at: tuple[str, str], kind: str, columns: list[Any], constraints: list[Any], indexes: list[Any]
-) -> Table:
-    described = tuple(Column(name=n, type=t, nullable=bool(null)) for n, t, null in columns)
-    nullable = {column.name for column in described if column.nullable}
-    keys = [
-        Key(
-            columns=tuple(names),
-            kind="primary" if what == "PRIMARY KEY" else "unique",
-            null_distinct=not nullable.isdisjoint(names),
+def _problem(connection: duckdb.DuckDBPyConnection, one: _Found) -> str | None:
+    """Why a view cannot be read: DuckDB goes on listing it when its tables are gone."""
+    if one.kind == "table":
+        return None
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in (one.schema, one.name))
+    try:
+        connection.execute(f"SELECT * FROM {quoted} LIMIT 0")
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        return str(error).split("\n", 1)[0]
+    return None
+
+
+def _table(one: _Found, problem: str | None, unsure: bool) -> Table:
+    is_view = one.kind == "view"
+    names = [row["column_name"] for row in one.columns]
+    declared = {} if is_view else collations(one.ddl, names, "duckdb")
+    columns = tuple(
+        Column(
+            name=row["column_name"],
+            type=row["data_type"],
+            nullable=bool(row["is_nullable"]),
+            collation=UNSURE if is_view and unsure else declared.get(row["column_name"].casefold()),
+            generated=bool(row.get("is_generated")),
         )
-        for what, names, *_ in constraints
-        if what in ("PRIMARY KEY", "UNIQUE")
-    ]
-    for (expressions,) in indexes:
-        names = _plain_columns(str(expressions), {column.name for column in described})
-        if names:
-            keys.append(
-                Key(columns=names, kind="unique", null_distinct=not nullable.isdisjoint(names))
-            )
-    foreign = tuple(
-        ForeignKey(
-            columns=tuple(names),
-            target=target,
-            target_columns=tuple(theirs),
-            evidence=Evidence.ENFORCED,
-        )
-        for what, names, target, theirs in constraints
-        if what == "FOREIGN KEY"
+        for row in one.columns
     )
     return Table(
-        name=at[1],
-        schema=at[0],
-        kind="view" if kind == "view" else "table",
-        columns=described,
-        keys=tuple(dict.fromkeys(keys)),
-        foreign_keys=foreign,
-        row_id="rowid" if kind == "table" else None,
+        name=one.name,
+        schema=one.schema,
+        kind="view" if is_view else "table",
+        columns=columns,
+        keys=tuple(dict.fromkeys(_keys(one, columns))),
+        foreign_keys=tuple(_foreign_keys(one)),
+        row_id=None if is_view or "rowid" in map(str.casefold, names) else "rowid",
+        problem=problem,
     )
 
 
-def _plain_columns(expressions: str, known: set[str]) -> tuple[str, ...]:
-    """Columns of an index, () when it is over an expression.
+def _keys(one: _Found, columns: tuple[Column, ...]) -> Iterator[Key]:
+    nullable = {column.name for column in columns if column.nullable}
+    plain = {column.name for column in columns if column.collation is None}
+    sets: list[tuple[str, tuple[str, ...]]] = [
+        (row["constraint_type"], tuple(row["constraint_column_names"])) for row in one.constraints
+    ]
+    sets += [("UNIQUE", _indexed(str(row["expressions"]))) for row in one.indexes]
+    for kind, names in sets:
+        if kind in ("PRIMARY KEY", "UNIQUE") and names and plain.issuperset(names):
+            yield Key(
+                columns=names,
+                kind="primary" if kind == "PRIMARY KEY" else "unique",
+                null_distinct=not nullable.isdisjoint(names),
+            )
 
-    DuckDB lists them as text: `[a, '"b c"']`; what is no known column is taken for an expression.
+
+def _foreign_keys(one: _Found) -> Iterator[ForeignKey]:
+    for row in one.constraints:
+        if row["constraint_type"] == "FOREIGN KEY":
+            yield ForeignKey(
+                columns=tuple(row["constraint_column_names"]),
+                target=row["referenced_table"],
+                target_columns=tuple(row["referenced_column_names"]),
+                evidence=Evidence.ENFORCED,
+            )
+
+
+def _indexed(expressions: str) -> tuple[str, ...]:
+    """The columns of an index, () when it is over an expression.
+
+    DuckDB lists them as text: `[a, '"b c"', '((a + 1))']`; what is not a bare word is a column
+    only in double quotes.
     """
-    parts = [part.strip().strip("'").strip('"') for part in expressions.strip("[]").split(",")]
-    return tuple(parts) if all(part in known for part in parts) else ()
+    names = []
+    for text, word in _INDEXED.findall(expressions):
+        name = word.strip() or _ESCAPED.sub(r"\1", text)
+        if not word and not (name.startswith('"') and name.endswith('"')):
+            return ()
+        names.append(name if word else name[1:-1].replace('""', '"'))
+    return tuple(names)

@@ -2,50 +2,58 @@
 
 Some built-in functions look at no clock (SQLite's `instr` on a megabyte, DuckDB's `list_sort`).
 The worker keeps its own limit; a fixed grace after it the process is killed, and the next query
-gets a new one. Costs a fifth of a millisecond a query, plus sending the rows over.
+gets a new one. Costs a tenth of a millisecond a query, plus sending the rows over.
 
 The worker is started anew (not forked), so a script that uses this needs the usual
 `if __name__ == "__main__":` guard of Python's multiprocessing.
 """
 
-import multiprocessing
 import os
-import signal
-import sys
+import pickle
 import tempfile
-from concurrent.futures import TimeoutError as FutureTimeout
+import threading
 from pathlib import Path
 from typing import Any
 
-from pebble import ProcessExpired, ProcessPool
-
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.connect import connect, kind_of, locate
-from modularsql.errors import SetupError
-from modularsql.ports import Engine, Outcome
+from modularsql.engines.base import closed
+from modularsql.engines.connect import locate
+from modularsql.engines.files import existing_file
+from modularsql.engines.worker import DiedError, Worker, prepare_worker
+from modularsql.errors import ModularSqlError, SetupError
+from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
+
+__all__ = ["GRACE", "IsolatedEngine", "prepare_worker"]
 
 GRACE = 0.5
 """Seconds after the limit at which a query that did not stop is killed."""
 
 _START = 30.0
+"""Seconds a process may take to start, on a machine that has other things to do."""
 
 
 class IsolatedEngine:
-    """An `Engine` whose queries can always be ended; it may be shared between threads."""
+    """An `Engine` whose queries can always be ended; it may be shared between threads.
+
+    Any method raises `SetupError` when the file can no longer be read.
+    """
 
     def __init__(self, target: str | Path, settings: Settings | None = None) -> None:
         """Open `target` in a worker process. Raises what `connect` raises."""
         self._target = str(target)
         self._settings = settings or Settings()
-        self.dialect = kind_of(locate(target)[0])
+        path, self._wanted = locate(target)
+        self._path = Path(os.path.abspath(existing_file(path)))  # noqa: PTH100 - keeps links
+        self._lock = threading.RLock()
+        self._closed = False
+        self._worker: Worker | None = None
         self._scratch = tempfile.TemporaryDirectory(
             prefix="modularsql-", ignore_cleanup_errors=True
         )
-        self._pool = ProcessPool(max_workers=1, context=multiprocessing.get_context("spawn"))
         try:
-            self._ask("ready", within=self._settings.timeout + _START)
+            self.dialect: str = self._ask("open", within=self._settings.timeout)
         except BaseException:
             self.close()
             raise
@@ -58,79 +66,81 @@ class IsolatedEngine:
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
         try:
-            outcome: Outcome = self._ask(
-                "execute", sql, params, limits, within=limits.seconds + GRACE
-            )
-        except FutureTimeout:
-            return Failure(
-                kind=FailureKind.TIMEOUT, message="killed: it did not stop at the time limit"
-            )
-        except ProcessExpired as error:
-            return Failure(
-                kind=FailureKind.DIED,
-                message=f"the process that ran the query ended (exit {error.exitcode})",
-            )
+            outcome: Outcome = self._ask("execute", sql, params, limits, within=limits.seconds)
+        except TimeoutError:
+            message = "killed: it did not stop at the time limit"
+            return Failure(kind=FailureKind.TIMEOUT, message=message)
+        except DiedError as error:
+            return Failure(kind=FailureKind.DIED, message=str(error))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            message = f"a parameter cannot be sent to the worker process: {error}"
+            return Failure(kind=FailureKind.ERROR, message=message)
         except SetupError as error:
-            kind = FailureKind.LOCKED if error.kind == "locked" else FailureKind.ERROR
-            return Failure(kind=kind, message=error.message)
+            if error.kind != "locked":
+                raise
+            return Failure(kind=FailureKind.LOCKED, message=error.message)
+        if isinstance(outcome, Failure) and outcome.kind == FailureKind.TOO_LARGE:
+            self._end_worker()  # DuckDB does not give such memory back to the system
         return outcome
 
     def catalog(self) -> Catalog:
         """See `ports.Engine`."""
-        catalog: Catalog = self._ask("catalog", within=self._settings.timeout + _START)
+        catalog: Catalog = self._about_schema("catalog")
         return catalog
 
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""
-        return bool(self._ask("compares_bytes", within=self._settings.timeout + _START))
+        return bool(self._about_schema("compares_bytes"))
 
     def close(self) -> None:
-        """End the worker process."""
-        self._pool.stop()  # type: ignore[no-untyped-call]
-        self._pool.join()
+        """End the worker process, also when another thread waits for its answer."""
+        self._closed = True
+        if (worker := self._worker) is not None:
+            worker.kill()
+        self._end_worker()
         self._scratch.cleanup()
 
+    def _about_schema(self, what: str) -> Any:
+        try:
+            return self._ask(what, within=self._settings.timeout)
+        except TimeoutError as error:
+            raise SetupError(f"reading the schema of {self._target} took too long") from error
+        except DiedError as error:
+            raise SetupError(f"{self._target} cannot be read: {error}", kind="died") from error
+
     def _ask(self, what: str, *args: Any, within: float) -> Any:
-        job = self._pool.schedule(
-            _answer,
-            args=(self._target, self._settings, self._scratch.name, what, *args),
-            timeout=within,
-        )
-        return job.result()
+        with self._lock:
+            if self._closed:
+                raise closed(self._target)
+            worker = self._open_worker(within)
+            return worker.ask(what, *args, within=within + GRACE)
 
+    def _open_worker(self, seconds: float) -> Worker:
+        """The worker, or a new one that has the database open; waits for locks that long."""
+        if self._worker is not None and not self._worker.ended:
+            return self._worker
+        self._end_worker()
+        try:
+            worker = Worker(self._path, self._wanted, self._settings, self._scratch.name)
+        except OSError as error:
+            raise SetupError(f"no worker process could be started: {error}") from error
+        self._worker = worker
+        try:
+            worker.ask("open", seconds, within=seconds + _START)
+        except ModularSqlError:
+            self._end_worker()
+            raise
+        except Exception as error:
+            self._end_worker()
+            raise SetupError(
+                f"the worker process of {self._target} did not start: {error or repr(error)}",
+                'a script needs `if __name__ == "__main__":`; is worker_memory_mb enough?',
+                "died",
+            ) from error
+        return worker
 
-def prepare_worker(settings: Settings, scratch: str) -> None:
-    """In a worker process, once: how it may be ended, how much it may use, where it may write.
-
-    Pebble ends a worker by SIGTERM with a handler in Python, which waits for the very call that
-    must be ended; the system's own handling does not. `scratch` is removed by the parent, since
-    a killed worker cannot.
-    """
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    tempfile.tempdir = scratch
-    _limit_memory(settings.worker_memory_mb)
-
-
-_engine: Engine | None = None
-
-
-def _answer(target: str, settings: Settings, scratch: str, what: str, *args: Any) -> Any:
-    """In the worker: open the engine at the first call, then do what is asked."""
-    global _engine
-    if _engine is None:
-        prepare_worker(settings, scratch)
-        _engine = connect(target, settings)
-    if what == "ready":
-        return None
-    if what == "execute":
-        sql, params, limits = args
-        return _engine.execute(sql, params, limits=limits)
-    return getattr(_engine, what)()
-
-
-def _limit_memory(megabytes: int) -> None:
-    """Let the system refuse memory to this process beyond the cap, where it can."""
-    if megabytes and sys.platform.startswith("linux") and os.name == "posix":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2)
+    def _end_worker(self) -> None:
+        with self._lock:
+            if self._worker is not None:
+                self._worker.close()
+                self._worker = None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from modularsql.engines.files import head
 from modularsql.errors import SetupError
 
 _LARGEST_COPY = 2 * 2**30
@@ -29,19 +30,21 @@ class Snapshot:
     stamp: tuple[int, ...]
     _copy: "tempfile.TemporaryDirectory[str] | None" = field(default=None, compare=False)
 
-    @property
-    def immutable(self) -> bool:
-        """Whether to open without locks: nobody else has the file open."""
-        return self.mode == "immutable"
+    def uri(self) -> str:
+        """The read-only URI of the file itself or, in mode `copy`, of a private copy."""
+        flags = "?mode=ro&immutable=1" if self.mode == "immutable" else "?mode=ro"
+        return self._readable().absolute().as_uri() + flags
 
-    def readable(self) -> Path:
-        """The file to open: the database itself or, in mode `copy`, a private copy."""
+    def _readable(self) -> Path:
         if self.mode != "copy":
             return self.path
         if self._copy is None:
             self._copy = tempfile.TemporaryDirectory(prefix="modularsql-")
-            for suffix in ("", "-wal"):
-                shutil.copyfile(f"{self.path}{suffix}", Path(self._copy.name, f"db{suffix}"))
+            try:
+                for suffix in ("", "-wal"):
+                    shutil.copyfile(f"{self.path}{suffix}", Path(self._copy.name, f"db{suffix}"))
+            except OSError as error:
+                raise SetupError(f"cannot copy {self.path}: {error}") from error
         return Path(self._copy.name, "db")
 
     def discard(self) -> None:
@@ -57,28 +60,31 @@ def snapshot(path: Path) -> Snapshot:
     Runs before and after every query, so it asks the system no more than it must.
     """
     try:
-        with path.open("rb", buffering=0) as file:
-            stat = os.fstat(file.fileno())
-            header = file.read(20)
+        main = path.stat()
     except OSError as error:
-        raise SetupError(f"cannot read {path}: {error}", kind="not_found") from error
-    if len(header) < 20 or 2 not in header[18:20]:
-        return Snapshot(path=path, mode="plain", stamp=(stat.st_dev, stat.st_ino))
-    wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
-    pending = wal.stat().st_size if wal.exists() else 0
-    if shm.exists() and wal.exists():
-        return Snapshot(path=path, mode="plain", stamp=(stat.st_dev, stat.st_ino, 1))
-    if pending == 0:
-        return Snapshot(
-            path=path, mode="immutable", stamp=(stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        )
-    if stat.st_size + pending > _LARGEST_COPY:
+        raise SetupError(f"cannot read {path}: {error.strerror}", kind="not_found") from error
+    header = head(path, 20)
+    identity = (main.st_dev, main.st_ino)
+    if 2 not in header[18:20]:
+        return Snapshot(path=path, mode="plain", stamp=identity)
+    wal, shm = _stat(f"{path}-wal"), _stat(f"{path}-shm")
+    if wal is not None and shm is not None:
+        # With both files' identities: a writer that found nobody else removes them when it
+        # ends, and the next one makes new ones that an open connection does not look at.
+        return Snapshot(path=path, mode="plain", stamp=(*identity, wal.st_ino, shm.st_ino))
+    stamp = (*identity, main.st_size, main.st_mtime_ns)
+    if wal is None or wal.st_size == 0:
+        return Snapshot(path=path, mode="immutable", stamp=stamp)
+    if main.st_size + wal.st_size > _LARGEST_COPY:
         raise SetupError(
             f"{path} has changes in its -wal file that nobody merged, and is too large to copy",
             "open it once with the sqlite3 shell and run: PRAGMA wal_checkpoint(TRUNCATE)",
         )
-    return Snapshot(
-        path=path,
-        mode="copy",
-        stamp=(stat.st_size, stat.st_mtime_ns, pending, wal.stat().st_mtime_ns),
-    )
+    return Snapshot(path=path, mode="copy", stamp=(*stamp, wal.st_size, wal.st_mtime_ns))
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - twice for every query
+    except OSError:
+        return None

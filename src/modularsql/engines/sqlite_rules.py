@@ -46,11 +46,28 @@ FUNCTIONS = frozenset(
     json_remove json_replace json_set json_type json_valid -> ->>
     jsonb jsonb_array jsonb_array_insert jsonb_extract jsonb_group_array jsonb_group_object
     jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set
-    match regexp bm25 highlight snippet offsets matchinfo rtreecheck rtreedepth
+    match regexp bm25 highlight snippet offsets matchinfo rtreedepth
     geopoly_area geopoly_bbox geopoly_contains_point geopoly_json geopoly_overlap geopoly_within
     subtype
     """.split()
 )
+
+
+_SCHEMA_TABLES = ("sqlite_master", "sqlite_schema")
+_RTREE_TABLES = ("_node", "_rowid", "_parent")
+
+
+def _compiled_only(action: int, table: str) -> bool:
+    """Whether SQLite asks for this writing action itself, when it first opens a virtual table.
+
+    It compiles an UPDATE of the schema for any of them (also `json_each`), and R*Tree compiles
+    all its statements at once. None of them runs for a read; for a query of this form there
+    remains what keeps any file from being written: `mode=ro`.
+    """
+    if action == sqlite3.SQLITE_UPDATE and table in _SCHEMA_TABLES:
+        return True
+    writes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+    return action in writes and table.endswith(_RTREE_TABLES)
 
 
 class Authorizer:
@@ -67,7 +84,7 @@ class Authorizer:
             name = (first or "").lower()
             allowed = name in INTROSPECTION or (name in PLAIN_PRAGMAS and second is None)
         else:
-            allowed = action in READS
+            allowed = action in READS or _compiled_only(action, first or "")
         if allowed:
             return sqlite3.SQLITE_OK
         self.refused = _describe(action, first, second)

@@ -5,8 +5,8 @@ The shapes are data: where the fields of a kind are called, and which fields bet
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
@@ -27,11 +27,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Questions in the order of their file. `kind` is bird, spider or jsonl."""
+    """Questions in the order of their file. `kind` is bird, spider or jsonl.
+
+    Where BIRD's own ids repeat, positions are the ids: `note` says so, and `own_ids` has what
+    stands in the file.
+    """
 
     kind: str
     path: Path
     questions: tuple[Question, ...]
+    note: str | None = None
+    own_ids: tuple[str, ...] = ()
 
 
 class JsonValue(NamedTuple):
@@ -95,8 +101,18 @@ def read_dataset(spec: str) -> Dataset:
         kind, questions = "spider", tuple(_from_gold_text(text, path))
     else:
         kind, questions = _from_json(text, path, forced)
-    _check_ids(questions, path)
-    return Dataset(kind=kind, path=path, questions=questions)
+    if not (repeated := _repeated(questions)):
+        return Dataset(kind=kind, path=path, questions=questions)
+    if kind != "bird":
+        raise _two_questions(repeated, path)
+    # BIRD mini-dev is published with questions that stand in it twice.
+    return Dataset(
+        kind=kind,
+        path=path,
+        questions=tuple(replace(q, id=str(at)) for at, q in enumerate(questions)),
+        note=f"question_id repeats ({_listed(repeated)}): the ids are 0-based positions",
+        own_ids=tuple(question.id for question in questions),
+    )
 
 
 def database_file(root: Path, db: str) -> Path | None:
@@ -252,12 +268,22 @@ def _question(kind: str, entry: Mapping[str, Any], position: int, path: Path) ->
     )
 
 
-def _check_ids(questions: Iterable[Question], path: Path) -> None:
-    first: dict[str, int] = {}
+def _repeated(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """The ids that several questions have, with the positions of those."""
+    places: dict[str, list[int]] = {}
     for position, question in enumerate(questions):
-        if first.setdefault(question.id, position) != position:
-            raise InputError(
-                f"{path}, position {position}: id {shown(question.id)} stands at"
-                f" {first[question.id]} too",
-                "give each question its own id; BIRD questions without any are numbered",
-            )
+        places.setdefault(question.id, []).append(position)
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def _two_questions(repeated: Mapping[str, list[int]], path: Path) -> InputError:
+    name, (first, second, *_) = next(iter(repeated.items()))
+    return InputError(
+        f"{path}, position {second}: id {shown(name)} stands at {first} too",
+        "give each question its own id",
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    some = list(names)
+    return ", ".join(map(shown, some[:3])) + (f" and {len(some) - 3} more" if some[3:] else "")

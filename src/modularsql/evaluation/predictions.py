@@ -6,10 +6,8 @@ missing last newline, entries that are no SQL), they survive to the byte.
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +27,7 @@ from modularsql.evaluation.datasets import (
     shown,
     skip_space,
 )
+from modularsql.evaluation.files import check_place, write_text
 
 BIRD_MARK = "\t----- bird -----\t"
 LINE_MARK = "\t"
@@ -109,7 +108,7 @@ def read_predictions(path: Path, dataset: Dataset) -> Predictions:
     or ids differ, or when an entry names another database than its question.
     """
     kind, texts, entries = _from_folder(path) if holds(path.is_dir) else _from_file(path)
-    aligned = _aligned(kind, path, entries, dataset.questions)
+    aligned = _aligned(kind, path, entries, dataset)
     names = {question.db for question in dataset.questions}
     parts = [
         _taken_apart(entry.value, names) if isinstance(entry.value, str) else None
@@ -124,6 +123,23 @@ def read_predictions(path: Path, dataset: Dataset) -> Predictions:
         texts=texts,
         places={question.id: _place(question, e, p, usual) for question, e, p in pairs},
     )
+
+
+def check_out(predictions: Predictions, out: Path) -> None:
+    """Raises `InputError` where the set could not be written to `out`, before work is done for it.
+
+    Makes the folder it would stand in, if need be.
+    """
+    check_place(out, folder=predictions.kind == "folder")
+
+
+def fits(predictions: Predictions, name: str, sql: str) -> bool:
+    """Whether the place of question `name` can hold this SQL (a line holds no line break)."""
+    try:
+        _fresh(predictions, name, sql).encode()
+    except (InputError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def write_predictions(predictions: Predictions, sqls: Mapping[str, str], out: Path) -> None:
@@ -145,7 +161,7 @@ def write_predictions(predictions: Predictions, sqls: Mapping[str, str], out: Pa
             edits[place.text].append((place.start, place.end, fresh))
     folder = predictions.kind == "folder"
     for name, text in predictions.texts.items():
-        _write(out / name if folder else out, _spliced(text, edits[name]))
+        write_text(out / name if folder else out, _spliced(text, edits[name]))
 
 
 def _from_folder(path: Path) -> tuple[str, dict[str, str], list[Entry]]:
@@ -214,47 +230,47 @@ def _record(text: str, entry: Entry) -> Entry:
     return entry._replace(key=key)
 
 
-def _aligned(
-    kind: str, path: Path, entries: Sequence[Entry], questions: Sequence[Question]
-) -> Sequence[Entry]:
+def _aligned(kind: str, path: Path, entries: Sequence[Entry], dataset: Dataset) -> Sequence[Entry]:
     """The entries in the order of the questions, one for each."""
     texts = sum(isinstance(entry.value, str) for entry in entries)
     if not texts and any(isinstance(entry.value, dict | list) for entry in entries):
         looked = ", ".join(SQL_FIELDS)
         raise InputError(f"{path}: no entry has SQL", f"name its field one of {looked}")
     unnamed = [at for at, entry in enumerate(entries) if entry.key is None]
-    ids = [question.id for question in questions]
+    ids = [question.id for question in dataset.questions]
+    hint = dataset.note or ALIGNMENT_HINTS.get(kind, ALIGNMENT_HINT)
     if len(unnamed) == len(entries):
-        return _by_position(kind, path, entries, ids)
+        if kind == "lines" and not any(entry.value.strip() for entry in entries[len(ids) :]):
+            entries = entries[: len(ids)]
+        return _by_position(path, entries, ids, hint)
     if unnamed:
         raise InputError(
             f"{path}, position {unnamed[0]}: no id, but other entries have one",
             "give an id to all entries or to none",
         )
-    return _by_key(kind, path, entries, ids)
+    if dataset.own_ids and dataset.own_ids == tuple(entry.key for entry in entries):
+        return entries
+    return _by_key(path, entries, ids, hint)
 
 
 def _by_position(
-    kind: str, path: Path, entries: Sequence[Entry], ids: Sequence[str]
+    path: Path, entries: Sequence[Entry], ids: Sequence[str], hint: str
 ) -> Sequence[Entry]:
-    count = len(ids)
-    if kind == "lines" and not any(entry.value.strip() for entry in entries[count:]):
-        entries = entries[:count]
-    surplus = [f"position {at}" for at in range(count, len(entries))]
-    _check_keys(kind, path, [*ids[: len(entries)], *surplus], ids)
+    surplus = [f"position {at}" for at in range(len(ids), len(entries))]
+    _check_keys(path, [*ids[: len(entries)], *surplus], ids, hint)
     return entries
 
 
-def _by_key(kind: str, path: Path, entries: Sequence[Entry], ids: Sequence[str]) -> Sequence[Entry]:
+def _by_key(path: Path, entries: Sequence[Entry], ids: Sequence[str], hint: str) -> Sequence[Entry]:
     keys = [str(entry.key) for entry in entries]
     positions = [str(at) for at in range(len(ids))]
     order = positions if set(ids) != set(keys) == set(positions) else ids
-    _check_keys(kind, path, keys, order)
+    _check_keys(path, keys, order, hint)
     by_key = dict(zip(keys, entries, strict=True))
     return [by_key[key] for key in order]
 
 
-def _check_keys(kind: str, path: Path, keys: Sequence[str], ids: Sequence[str]) -> None:
+def _check_keys(path: Path, keys: Sequence[str], ids: Sequence[str], hint: str) -> None:
     counts = Counter(keys)
     for key, count in counts.items():
         if count > 1:
@@ -268,7 +284,7 @@ def _check_keys(kind: str, path: Path, keys: Sequence[str], ids: Sequence[str]) 
     if named:
         raise InputError(
             f"{path}: predictions: {len(keys):,} entries, data set: {len(ids):,} questions{named}",
-            ALIGNMENT_HINTS.get(kind, ALIGNMENT_HINT),
+            hint,
         )
 
 
@@ -346,19 +362,3 @@ def _spliced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
         pieces += [text[at:start], fresh]
         at = end
     return "".join([*pieces, text[at:]])
-
-
-def _write(path: Path, text: str) -> None:
-    half = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path} is no file that can be replaced", "name another one")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        half.write_bytes(text.encode())
-        half.replace(path)
-    except (OSError, ValueError) as error:  # ValueError: half of a surrogate pair is no text
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write {path}: {reason}", "name another file") from None
-    finally:
-        with suppress(OSError, ValueError):
-            half.unlink(missing_ok=True)

@@ -2,18 +2,17 @@
 
 from modularsql.guard.policy import Policy
 from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
-from modularsql.rows import dup_ratio
 from modularsql.sql.parse import Unparsed
 
 DUPLICATE_ROWS = "duplicate_rows"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
+TRUNCATED = "truncated"
 
 Place = tuple[int, int]
 """Line and column, 1-based, in the text as given."""
 
 _FAILURES = {
     FailureKind.ERROR: ("exec_error", "The database rejects the query: {}"),
-    FailureKind.TIMEOUT: ("timeout", "The query was stopped: {}."),
     FailureKind.LOCKED: ("locked", "The query did not run: {}."),
     FailureKind.REFUSED: ("refused", "Not run: {}."),
     FailureKind.TOO_LARGE: ("too_large", "The query was stopped: {}."),
@@ -29,10 +28,14 @@ def failed(failure: Failure, limits: Limits) -> Finding:
             severity=Severity.INFO,
             message="Not run: it has parameters without values; give each with --param.",
         )
+    if failure.kind == FailureKind.TIMEOUT:
+        message = (
+            f"The query was stopped at the time limit of {limits.seconds:g} s; "
+            "raise it with --timeout."
+        )
+        return Finding(rule="timeout", severity=Severity.ERROR, message=message)
     rule, words = _FAILURES[failure.kind]
     message = words.format(failure.message.rstrip("."))
-    if failure.kind == FailureKind.TIMEOUT:
-        message += f" The limit is {limits.seconds:g} s for a query and its probes."
     return Finding(rule=rule, severity=Severity.ERROR, message=message)
 
 
@@ -68,13 +71,13 @@ def extracted(how: str, place: Place) -> Finding:
 
 
 def unparsed(problem: Unparsed, place: Place) -> Finding:
-    """The database understood the query, our parser did not."""
+    """The database understood the query, our parser did not; `place` is where it stopped."""
     return Finding(
         rule="unparsed",
         severity=Severity.INFO,
         message=f"Run and probed, but not analysed: {problem.reason.rstrip('.')}.",
-        line=place[0] + problem.line - 1,
-        column=problem.column + (place[1] - 1 if problem.line == 1 else 0),
+        line=place[0],
+        column=place[1],
     )
 
 
@@ -96,8 +99,21 @@ def duplicates(rows: int, distinct: int, policy: Policy, place: Place) -> Findin
         severity=Severity.WARNING,
         message=(
             f"{rows:,} rows come back, {distinct:,} of them distinct: "
-            f"{dup_ratio(rows, distinct):.1%} are copies (threshold {policy.tau_inject:.0%})."
+            f"{_percent(rows - distinct, rows)} are copies "
+            f"(threshold {policy.tau_inject * 100:g}%)."
         ),
+        line=place[0],
+        column=place[1],
+        measured={"rows_before": distinct, "rows_after": rows, "factor": _factor(rows, distinct)},
+    )
+
+
+def repeated_values(rows: int, distinct: int, why: str, place: Place) -> Finding:
+    """The question asks for each value once, and values repeat."""
+    return Finding(
+        rule="repeated_values",
+        severity=Severity.WARNING,
+        message=f"{rows:,} rows come back, {distinct:,} of them distinct, but {why}.",
         line=place[0],
         column=place[1],
         measured={"rows_before": distinct, "rows_after": rows, "factor": _factor(rows, distinct)},
@@ -111,7 +127,7 @@ def explosion(rows: int, largest: int, place: Place) -> Finding:
         severity=Severity.WARNING,
         message=(
             f"{rows:,} rows come back although the largest table read has {largest:,}: "
-            f"the joins multiply rows by {_factor(rows, largest):,.4g} or more. Is a join "
+            f"the joins multiply rows by {_times(rows / largest)} or more. Is a join "
             "condition missing?"
         ),
         line=place[0],
@@ -124,7 +140,7 @@ def truncated(kept: int, total: int | None, limits: Limits) -> Finding:
     """A cap cut the rows that are kept; `total` is None where the budget did not suffice."""
     of = f"of {total:,} " if total is not None else ""
     return Finding(
-        rule="truncated",
+        rule=TRUNCATED,
         severity=Severity.INFO,
         message=(
             f"The first {kept:,} {of}rows are kept "
@@ -133,12 +149,17 @@ def truncated(kept: int, total: int | None, limits: Limits) -> Finding:
     )
 
 
-def skipped() -> Finding:
-    """The budget ended before the duplicates of a large result were counted."""
+def skipped(out_of_time: bool) -> Finding:
+    """The duplicates of a result were not counted."""
+    why = (
+        "the time limit ran out; raise it with --timeout"
+        if out_of_time
+        else "the database does not take the query as a part of another one"
+    )
     return Finding(
         rule="probe_skipped",
         severity=Severity.INFO,
-        message="Duplicates were not counted: the time limit ran out; raise it with --timeout.",
+        message=f"Duplicates were not counted: {why}.",
     )
 
 
@@ -158,9 +179,40 @@ def distinct_drops(kept: int, all_rows: int, place: Place) -> Finding:
 
 
 def _factor(after: int, before: int) -> float:
-    return round(after / before, 4) if before else float(after)
+    return round(after / before, 4)
+
+
+def _times(factor: float) -> str:
+    return f"{factor:,.0f}" if factor >= 100 else f"{factor:.1f}".removesuffix(".0")
+
+
+def _percent(part: int, whole: int) -> str:
+    """Rounded down: what is not all must not read 100%, nor what is below a threshold reach it."""
+    return f"{part * 1000 // whole / 10:.1f}%"
 
 
 def _short(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= 80 else flat[:77] + "..."
+
+
+RUNTIME_RULES = {
+    "duplicate_rows": "Most rows are copies of another one (the paper's rule).",
+    "row_explosion": "Far more rows come back than the largest table read holds.",
+    "repeated_values": "The question asks for each value once, and values repeat.",
+    "distinct_drops_rows": "DISTINCT drops so few rows that it may melt different things together.",
+    "empty_result": "No row comes back.",
+    "truncated": "A cap cut the rows that are kept.",
+    "probe_skipped": "Duplicates were not counted within the time limit.",
+    "exec_error": "The database rejects the query.",
+    "timeout": "The query ran into the time limit.",
+    "locked": "Another program held a lock for the whole time limit.",
+    "refused": "The query would do more than read.",
+    "too_large": "A cell or the engine's memory passed its cap.",
+    "multi_statement": "The text holds several statements; none is run.",
+    "no_sql": "The text holds nothing to run.",
+    "sql_extracted": "The SQL was taken out of other text.",
+    "unparsed": "The database understood the query, our parser did not.",
+    "not_executed": "The query was not run: as asked, or for want of parameter values.",
+}
+"""What the guard itself says, by rule, in one line each."""

@@ -11,18 +11,19 @@ the paper the check also demands that no row is lost, which LIMIT could do.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from modularsql.guard.findings import distinct_drops
 from modularsql.guard.policy import PatchName, Policy
+from modularsql.guard.probe import is_repetitive
 from modularsql.guard.session import Counts, Session
 from modularsql.records import Failure, Finding
 from modularsql.rows import Rows, distinct_rows, dup_ratio
+from modularsql.sql.aggregates import aggregates
 from modularsql.sql.outermost import (
     Declined,
     add_distinct,
     distinct_place,
     has_distinct,
+    is_cut,
     outermost,
     remove_distinct,
 )
@@ -55,16 +56,15 @@ def inject_distinct(
     statement: Statement, now: Result, policy: Policy, session: Session
 ) -> Patched | Declined | None:
     """P1; None where it is not called for."""
-    ratio = dup_ratio(now.counts.rows, now.counts.distinct)
-    if not now.counts.rows or ratio < policy.tau_inject:
+    if not is_repetitive(now.counts, policy.tau_inject):
         return None
     edited = add_distinct(statement, session.engine.dialect)
     if isinstance(edited, Declined):
         return edited
-    after = _run(edited, now, session)
+    after = rerun(edited, now, session)
     if isinstance(after, Declined):
         return after
-    if after.counts.rows != now.counts.distinct or not _within(after.rows, now.rows, session):
+    if after.counts.rows != now.counts.distinct or _within(after, now, session) is False:
         return Declined(reason="with DISTINCT it returned another set of rows")
     return Patched(name="inject_distinct", result=after)
 
@@ -76,29 +76,38 @@ def remove_distinct_patch(
     block = outermost(statement.tree)
     if block is None or not has_distinct(block) or not now.counts.rows:
         return None
-    if isinstance(statement.tree, Unparsed) or _aggregates(statement.tree):
+    if isinstance(statement.tree, Unparsed) or aggregates(statement.tree):
         return None
     edited = remove_distinct(statement, session.engine.dialect)
     if isinstance(edited, Declined):
         return edited
-    after = _run(edited, now, session)
+    after = rerun(edited, now, session)
     if isinstance(after, Declined):
         return after
     ratio = dup_ratio(after.counts.rows, after.counts.distinct)
     if after.counts.rows <= now.counts.rows or ratio > policy.tau_remove:
         return None
-    if after.counts.distinct != now.counts.rows or not _within(now.rows, after.rows, session):
-        return Declined(reason="without DISTINCT it lost rows")
+    within = _within(now, after, session)
+    if after.counts.distinct != now.counts.rows or within is False:
+        return Declined(reason="without DISTINCT it returned another set of rows")
+    if within is None and is_cut(block):
+        return Declined(reason="LIMIT cuts its rows, and they could not be compared one by one")
     place = statement.place(distinct_place(statement) or 0)
     finding = distinct_drops(now.counts.rows, after.counts.rows, place)
     return Patched(name="remove_distinct", result=after, finding=finding)
 
 
-def _run(sql: str, before: Result, session: Session) -> Result | Declined:
+def rerun(sql: str, before: Result, session: Session, same_names: bool = True) -> Result | Declined:
+    """The result of a changed query, under the same limits; declined where it is another table.
+
+    Without `same_names` only the number of columns is compared: a column without a name of its
+    own is called by its expression, which was changed.
+    """
     outcome = session.run(sql, session.params)
     if isinstance(outcome, Failure):
         return Declined(reason=f"the patched query failed: {outcome.message}")
-    if outcome.columns != before.rows.columns:
+    names, known = outcome.columns, before.rows.columns
+    if len(names) != len(known) or (same_names and names != known):
         return Declined(reason="the patched query returned other columns")
     counts = session.counts(sql, outcome)
     if counts is None:
@@ -106,16 +115,14 @@ def _run(sql: str, before: Result, session: Session) -> Result | Declined:
     return Result(sql=sql, rows=outcome, counts=counts)
 
 
-def _within(part: Rows, whole: Rows, session: Session) -> bool:
-    """Whether every row of `part` stands in `whole`; counts have to do where rows were cut."""
-    if part.truncated or whole.truncated or not session.engine.compares_bytes():
-        return True
-    return distinct_rows(part.rows) <= distinct_rows(whole.rows)
+def _within(part: Result, whole: Result, session: Session) -> bool | None:
+    """Whether every row of `part` stands in `whole`; None where they cannot be compared here.
 
-
-def _aggregates(tree: exp.Expr) -> bool:
-    """Whether the query, subqueries included, aggregates or groups (appendix D)."""
-    return any(True for _ in tree.find_all(exp.AggFunc, exp.Group))
+    Then the counts have to do: without a LIMIT, DISTINCT gives and takes nothing but copies.
+    """
+    if part.rows.truncated or whole.rows.truncated or not session.compares_bytes(part.sql):
+        return None
+    return distinct_rows(part.rows.rows) <= distinct_rows(whole.rows.rows)
 
 
 PATCHES: dict[PatchName, Patch] = {

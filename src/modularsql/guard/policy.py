@@ -1,4 +1,4 @@
-"""What the guard may change, as data. `paper` is the paper's own configuration.
+"""What the guard may change, as data. `grain` is ours; `paper` is the paper's own configuration.
 
 The rescue over candidates, first in the paper's order, needs a pool and joins in `run.STAGES`.
 """
@@ -16,15 +16,18 @@ PatchName = Literal["inject_distinct", "remove_distinct"]
 class Policy:
     """Patches in their order, and the dup ratios at which they act (0 to 1).
 
-    `tau_inject` also decides what the probe calls duplicates (paper, section 3.1).
+    `tau_inject` also decides what the probe calls duplicates (paper, section 3.1). With `grain`
+    the query is analysed, and its findings are repaired instead.
     """
 
     name: str
     patches: tuple[PatchName, ...]
     tau_inject: float
     tau_remove: float
+    grain: bool = False
 
 
+GRAIN = "grain"
 POLICIES: dict[str, tuple[PatchName, ...]] = {
     "paper": ("inject_distinct", "remove_distinct"),
     "p1": ("inject_distinct",),
@@ -35,11 +38,13 @@ POLICIES: dict[str, tuple[PatchName, ...]] = {
 
 def find_policy(name: str, settings: Settings) -> Policy:
     """The policy of that name with the thresholds of the settings; `InputError` if unknown."""
-    if name not in POLICIES:
-        raise InputError(f"unknown policy {name!r}", f"known: {', '.join(POLICIES)}", "policy")
+    if name != GRAIN and name not in POLICIES:
+        known = ", ".join((GRAIN, *POLICIES))
+        raise InputError(f"unknown policy {name!r}", f"known: {known}", "policy")
     return Policy(
         name=name,
-        patches=POLICIES[name],
+        patches=POLICIES.get(name, ()),
         tau_inject=settings.tau_inject,
         tau_remove=settings.tau_remove,
+        grain=name == GRAIN,
     )

@@ -6,6 +6,8 @@ a time-out is told from an error (policy `paper` counts both as err = 1), and `t
 """
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import traverse_scope
 
 from modularsql.guard.session import Counts, Session
 from modularsql.records import Failure, FailureKind, Probe
@@ -29,40 +31,73 @@ def of_failure(failure: Failure) -> Probe:
 
 
 def of_rows(rows: Rows, counts: Counts | None, tau: float) -> Probe:
-    """The probe of a result. `counts` is None where the budget did not suffice to count."""
+    """The probe of a result. `counts` is None where it could not be counted in time."""
     states = (TRUNCATED,) if rows.truncated else ()
     if counts is None:
         known = None if rows.truncated else len(rows.rows)
         return Probe(status="empty" if known == 0 else "ok", states=(*states, SKIPPED), rows=known)
-    ratio = dup_ratio(counts.rows, counts.distinct)
+    repeats = is_repetitive(counts, tau)
     return Probe(
-        status="empty" if counts.rows == 0 else "duplicates" if ratio >= tau else "ok",
+        status="empty" if counts.rows == 0 else "duplicates" if repeats else "ok",
         states=states,
         rows=counts.rows,
         distinct_rows=counts.distinct,
-        dup_ratio=ratio,
+        dup_ratio=dup_ratio(counts.rows, counts.distinct),
         pushed_down=counts.pushed_down,
     )
 
 
-def largest_table(statement: Statement, session: Session, at_most: int) -> int | None:
-    """Rows of the largest base table the query names; None when unknown or not worth counting.
+def is_repetitive(counts: Counts, tau: float) -> bool:
+    """Condition (iii): copies make up at least tau of the rows. With tau = 0: any copy does."""
+    return counts.rows > counts.distinct and dup_ratio(counts.rows, counts.distinct) >= tau
 
-    Stops as soon as one table is so large that `at_most` rows out are no explosion of it.
+
+def largest_table(statement: Statement, session: Session, at_most: int) -> int | None:
+    """Rows of the largest base table that is joined; None where nothing follows from it.
+
+    That is: no join, rows that come from elsewhere too (recursion, table functions), an unknown
+    table, or no time. Stops as soon as one table is so large that `at_most` rows out are no
+    explosion of it.
     """
-    if isinstance(statement.tree, Unparsed):
+    tree = statement.tree
+    if isinstance(tree, Unparsed) or tree.find(exp.Join) is None or _makes_rows(tree):
         return None
     catalog = session.engine.catalog()
-    names = {(t.name, t.db or None) for t in statement.tree.find_all(exp.Table) if t.name}
-    tables = {table for name, db in names if (table := catalog.table(name, db))}
-    largest = None
-    for table in sorted(tables, key=lambda t: (t.schema, t.name)):
+    found = {catalog.table(name, schema) for name, schema in _tables_read(tree)}
+    tables = sorted((table for table in found if table), key=lambda t: (t.schema, t.name))
+    if None in found or not tables:
+        return None
+    largest = 0
+    for table in tables:
         source = exp.table_(table.name, db=table.schema, quoted=True)
         counting = exp.select(exp.Count(this=exp.Star())).from_(source)
         counted = session.run(counting.sql(dialect=session.engine.dialect))
         if isinstance(counted, Failure):
             return None
-        largest = max(largest or 0, int(counted.rows[0][0]))
+        largest = max(largest, int(counted.rows[0][0]))
         if largest >= at_most:
             break
     return largest
+
+
+def _makes_rows(tree: exp.Expr) -> bool:
+    """Whether rows also come from recursion, from functions or from lists."""
+    if any(with_.args.get("recursive") for with_ in tree.find_all(exp.With)):
+        return True
+    if tree.find(exp.Unnest, exp.Lateral, exp.Explode) is not None:
+        return True
+    return any(not isinstance(table.this, exp.Identifier) for table in tree.find_all(exp.Table))
+
+
+def _tables_read(tree: exp.Expr) -> set[tuple[str, str | None]]:
+    """Names and schemas of the base tables; a CTE hides the table whose name it has."""
+    try:
+        scopes = traverse_scope(tree)
+    except (SqlglotError, RecursionError):
+        return set()
+    return {
+        (source.name, source.db or None)
+        for scope in scopes
+        for source in scope.sources.values()
+        if isinstance(source, exp.Table)
+    }

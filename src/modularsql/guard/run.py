@@ -6,69 +6,26 @@ matter (nothing to run, refused) leaves the rest without work to do, never an ex
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
 from modularsql.config import Settings
 from modularsql.guard import findings as say
+from modularsql.guard.mend import analysed, mend
 from modularsql.guard.patches import PATCHES, Patched, Result
-from modularsql.guard.policy import Policy, find_policy
+from modularsql.guard.policy import PatchName, Policy, find_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
 from modularsql.guard.session import Counts, Session
+from modularsql.guard.state import State
 from modularsql.guard.verdict import verdict
+from modularsql.multiplicity.question import read_question
 from modularsql.ports import Engine
-from modularsql.records import (
-    Answer,
-    Failure,
-    FailureKind,
-    Finding,
-    Params,
-    Probe,
-    Repair,
-    Safety,
-)
+from modularsql.records import Answer, Failure, FailureKind, Params, Repair, Safety
 from modularsql.rows import Rows
-from modularsql.sql.allow import Allowance, allowances
+from modularsql.sql.allow import allowances
 from modularsql.sql.outermost import Declined, select_place
 from modularsql.sql.parse import Unparsed
 from modularsql.sql.statement import Many, NoSql, Statement, read_statement
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What is known of one query so far; grows by `replace`."""
-
-    sql: str
-    session: Session
-    policy: Policy
-    settings: Settings
-    fix: bool
-    execute: bool
-    allowed: tuple[str, ...]
-    notes_in_sql: tuple[Allowance, ...] = ()
-    statement: Statement | NoSql | Many | None = None
-    rows: Rows | None = None
-    failure: Failure | None = None
-    counts: Counts | None = None
-    probe: Probe | None = None
-    findings: tuple[Finding, ...] = ()
-    applied: tuple[str, ...] = ()
-    final_sql: str = ""
-    notes: tuple[str, ...] = ()
-
-    def note(self, *found: Finding) -> "State":
-        """With more findings, those left out that the user allowed there."""
-        heard = tuple(finding for finding in found if not self._is_allowed(finding))
-        return replace(self, findings=self.findings + heard)
-
-    def _is_allowed(self, finding: Finding) -> bool:
-        if finding.rule in self.allowed:
-            return True
-        return any(
-            note.rule == finding.rule and note.first <= finding.line <= note.last
-            for note in self.notes_in_sql
-        )
-
 
 Stage = Callable[[State], State]
 
@@ -119,11 +76,12 @@ def probe(state: State) -> State:
     state = replace(state, counts=counts, probe=probed)
     place = statement.place(select_place(statement))
     if isinstance(statement.tree, Unparsed):
-        state = state.note(say.unparsed(statement.tree, statement.place(0)))
+        at = statement.place(statement.tree.at)
+        state = state.note(say.unparsed(statement.tree, at))
     if rows.truncated:
         state = state.note(say.truncated(len(rows.rows), probed.rows, state.session.limits))
     if counts is None:
-        return state.note(say.skipped())
+        return state.note(say.skipped(out_of_time=state.session.left() <= 0))
     if probed.status == "empty":
         return state.note(say.empty(place))
     if probed.status == "duplicates":
@@ -137,20 +95,29 @@ def _explosion(state: State, counts: Counts, place: tuple[int, int]) -> State:
         return state
     enough = int(counts.rows / settings.explosion_factor) + 1
     largest = largest_table(statement, state.session, enough)
-    if largest is None or counts.rows < largest * settings.explosion_factor:
+    if not largest or counts.rows < largest * settings.explosion_factor:
         return state
     assert state.probe is not None
     probed = replace(state.probe, states=(*state.probe.states, EXPLODED))
     return replace(state, probe=probed).note(say.explosion(counts.rows, largest, place))
 
 
+def analyse(state: State) -> State:
+    """Look beneath the rows, where the policy says so: which joins repeat whose rows."""
+    return analysed(state) if state.policy.grain else state
+
+
 def patch(state: State) -> State:
     """Try the policy's patches in order; keep one that held its check where asked to fix."""
+    if state.policy.grain:
+        return mend(state)
     statement = state.statement
     if state.rows is None or state.counts is None or not isinstance(statement, Statement):
         return state
     now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
     for name in state.policy.patches:
+        if not _is_wanted(name, state):
+            continue
         outcome = PATCHES[name](statement, now, state.policy, state.session)
         if isinstance(outcome, Declined):
             state = _declined(state, name, outcome)
@@ -160,38 +127,54 @@ def patch(state: State) -> State:
     return state
 
 
+def _is_wanted(name: PatchName, state: State) -> bool:
+    """P1 answers a finding of the probe: where the user allowed that, its rows are wanted."""
+    return name != "inject_distinct" or state.found(say.DUPLICATE_ROWS)
+
+
 def _declined(state: State, name: str, declined: Declined) -> State:
     return replace(state, notes=(*state.notes, f"{name} was not applied: {declined.reason}"))
 
 
 def _keep(state: State, statement: Statement, patched: Patched) -> State:
-    sql = statement.with_text(patched.result.sql)
-    repair = Repair(name=patched.name, safety=Safety.MEASURED, sql=sql)
-    before = state.findings
+    """Offer a patch with the finding that it answers; apply it where asked to."""
     if patched.finding is not None:
         state = state.note(patched.finding)
     rule = patched.finding.rule if patched.finding else say.DUPLICATE_ROWS
+    if not state.found(rule):
+        return state  # the user allowed what it would repair
+    sql = statement.with_text(patched.result.sql)
+    repair = Repair(name=patched.name, safety=Safety.MEASURED, sql=sql)
     findings = tuple(
         replace(finding, repairs=(*finding.repairs, repair)) if finding.rule == rule else finding
         for finding in state.findings
     )
-    offered = findings != before
     state = replace(state, findings=findings)
-    if not state.fix or not offered:
-        return state  # offered only, or the user allowed what it would repair
-    return replace(
+    return _apply(state, sql, patched) if state.fix else state
+
+
+def _apply(state: State, sql: str, patched: Patched) -> State:
+    after = patched.result
+    # What was said of rows cut off was about the rows before.
+    findings = tuple(finding for finding in state.findings if finding.rule != say.TRUNCATED)
+    state = replace(
         state,
         final_sql=sql,
-        rows=patched.result.rows,
+        rows=after.rows,
+        findings=findings,
         applied=(*state.applied, patched.name),
     )
+    if not after.rows.truncated:
+        return state
+    kept = len(after.rows.rows)
+    return state.note(say.truncated(kept, after.counts.rows, state.session.limits))
 
 
 STAGES: tuple[tuple[str, Stage], ...] = (
     ("parse", read),
     ("execute", execute),
     ("probe", probe),
-    # ("analyse", …): grain findings of multiplicity/ belong here, before anything is changed.
+    ("analyse", analyse),
     # ("rescue", …): another candidate is chosen here, before the patches (paper, section 3.3).
     ("repair", patch),
 )
@@ -229,7 +212,7 @@ class Guard:
     ) -> Answer:
         """Guard one query and return its rows with all that was found.
 
-        `question` is what was asked in words; it goes into the answer.
+        `question` is what was asked in words: it decides whether copies are wanted.
         `params` are values for bound parameters, by name or position. With `fix` a repair that
         held its check is applied, else it is only offered. `allow` names rules to be silent.
         """
@@ -243,6 +226,7 @@ class Guard:
             execute=execute,
             allowed=tuple(allow),
             final_sql=sql,
+            question=read_question(question) if self.policy.grain else None,
         )
         timing = dict.fromkeys(("parse", "analyse", "execute", "probe", "repair"), 0.0)
         for name, stage in STAGES:

@@ -1,5 +1,6 @@
 """One guarded query's way to the database: every execution draws on the same time budget."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
+
+_COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -26,21 +29,28 @@ class Session:
         """Seconds left for all executions together."""
         return self.limits.seconds - (self.clock() - self._start)
 
-    def run(self, sql: str, params: Params = None, max_rows: int | None = None) -> Outcome:
+    def run(self, sql: str, params: Params = None) -> Outcome:
         """Execute within what is left of the budget."""
         left = self.left()
         if left <= 0:
-            return Failure(kind=FailureKind.TIMEOUT, message="the time limit ran out before")
-        limits = replace(self.limits, seconds=left, max_rows=max_rows or self.limits.max_rows)
-        return self.engine.execute(sql, params, limits=limits)
+            return Failure(kind=FailureKind.TIMEOUT, message="the time limit had run out before it")
+        return self.engine.execute(sql, params, limits=replace(self.limits, seconds=left))
+
+    def compares_bytes(self, sql: str) -> bool:
+        """Whether rows of `sql` that Python calls equal are those that the database does.
+
+        Not where a column or the query names a collation (NOCASE and the like). The word in a
+        comment or literal costs one query more, no more.
+        """
+        return _COLLATE.search(sql) is None and self.engine.compares_bytes()
 
     def counts(self, sql: str, rows: Rows) -> "Counts | None":
         """How many rows `sql` has and how many distinct ones, as the database counts them.
 
         From the rows at hand where they are all there and compare as in the database; else by
-        one query that the engine answers. None when that does not end within the budget.
+        one query that the engine answers. None when it does not, or not within the budget.
         """
-        if not rows.truncated and self.engine.compares_bytes():
+        if not rows.truncated and self.compares_bytes(sql):
             return Counts(
                 rows=len(rows.rows), distinct=len(distinct_rows(rows.rows)), pushed_down=False
             )
@@ -67,8 +77,11 @@ def counting(sql: str, columns: int) -> str:
     together and compares text as the columns do. The text is put in as it is: it was run by
     itself before, so it is one statement with its parentheses closed.
     """
+    name = "q"
+    while name in sql.lower():  # a table of that name in `sql` would become this very query
+        name += "q"
     names = ", ".join(f"c{i}" for i in range(1, columns + 1))
     return (
-        f"WITH q({names}) AS (\n{sql}\n) SELECT COALESCE(SUM(n), 0), COUNT(*) "
-        f"FROM (SELECT COUNT(*) AS n FROM q GROUP BY {names}) AS g"
+        f"WITH {name}({names}) AS (\n{sql}\n) SELECT COALESCE(SUM(n), 0), COUNT(*) "
+        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {names}) AS g"
     )

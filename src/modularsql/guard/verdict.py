@@ -26,8 +26,9 @@ def verdict(
     findings: Sequence[Finding], applied: Sequence[str], failure: Failure | None, unsure: bool
 ) -> Verdict:
     """`unsure`: the query was not analysed (it does not parse) or not run."""
-    if failure is not None and failure.kind == FailureKind.REFUSED:
-        return Verdict.REFUSE
+    if failure is not None and failure.kind != FailureKind.UNBOUND:
+        # Also where the finding about it was allowed: there is no result to pass.
+        return Verdict.REFUSE if failure.kind == FailureKind.REFUSED else Verdict.ANNOTATE
     left = loudest(remaining(findings, applied))
     if reaches(left, Severity.WARNING):
         return Verdict.ANNOTATE

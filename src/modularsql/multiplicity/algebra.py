@@ -13,7 +13,7 @@ without NULL in some columns (a nullable UNIQUE) carries these as its `guard`.
 Attributes are bits of an integer, so sets are integers: closures run for every rule and join.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,14 +22,20 @@ from modularsql.records import Evidence
 GRADES = tuple(Evidence)
 """Strongest first; a conclusion has the weakest grade among what it rests on."""
 
+_WEAKEST = len(GRADES) - 1
+
 
 class Dependency(NamedTuple):
-    """Rows that agree on `lhs` agree on `rhs`; among rows without NULL in `guard`."""
+    """Rows that agree on `lhs` agree on `rhs`; among rows without NULL in `guard`.
+
+    `absent`: where all of `lhs` is NULL, `rhs` is too, since the row they are of is missing.
+    """
 
     lhs: int
     rhs: int
     grade: int = 0  # index in GRADES
     guard: int = 0
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +43,16 @@ class Relation:
     """What is known of a bag of rows.
 
     `ids` are the identity attributes that tell its rows apart, `not_null` the columns that hold
-    no NULL. Dependencies may speak of attributes that are no columns of it any more.
+    no NULL. `own` are all attributes that are NULL in a row of NULLs that stands for a missing
+    row of it, also those that are no columns of it any more.
     """
 
     ids: int
     dependencies: tuple[Dependency, ...] = ()
     not_null: int = 0
+    own: int = 0
 
-    def closure(self, attributes: int, grade: int = len(GRADES) - 1, not_null: int = 0) -> int:
+    def closure(self, attributes: int, grade: int = _WEAKEST, not_null: int = 0) -> int:
         """All attributes that `attributes` determine, by evidence of `grade` or stronger.
 
         `not_null` adds to what is known to hold no NULL.
@@ -66,14 +74,21 @@ class Relation:
 
     def determines(self, attributes: int, goal: int, not_null: int = 0) -> Evidence | None:
         """The grade by which `attributes` determine `goal`; None where that is not known."""
-        for grade, evidence in enumerate(GRADES):
+        if goal & ~self.closure(attributes, _WEAKEST, not_null):
+            return None
+        for grade, evidence in enumerate(GRADES[:-1]):
             if not goal & ~self.closure(attributes, grade, not_null):
                 return evidence
-        return None
+        return GRADES[-1]
 
-    def with_dependency(self, dependency: Dependency) -> "Relation":
-        """The same rows, with one more dependency known of them."""
-        return replace(self, dependencies=(*self.dependencies, dependency))
+    def with_dependency(self, *dependencies: Dependency) -> "Relation":
+        """The same rows, with more dependencies known of them."""
+        return replace(self, dependencies=self.dependencies + dependencies)
+
+    def with_attribute(self, attribute: int, *dependencies: Dependency) -> "Relation":
+        """The same rows with one more attribute, settled by the row and by what else is given."""
+        added = (*dependencies, Dependency(self.ids, attribute))
+        return replace(self, dependencies=self.dependencies + added, own=self.own | attribute)
 
     def is_key(self, attributes: int) -> Evidence | None:
         """The grade by which no two rows agree on `attributes`; None where that is not known."""
@@ -85,14 +100,16 @@ class Predicate:
     """What a condition says of the rows that pass it.
 
     `equal` are pairs of attributes with equal values, `constant` those with one value, `not_null`
-    those it rejects NULLs of, `mentioned` all that its outcome depends on. `opaque`: it depends
-    on more than that (a volatile function).
+    those it rejects NULLs of. Its outcome depends on those `mentioned`: on their values but for
+    `fragile` ones, of which equal values may differ in what the condition sees ('a' and 'A'
+    under NOCASE). `opaque`: it depends on more than that (a volatile function, a subquery).
     """
 
     equal: tuple[tuple[int, int], ...] = ()
     constant: int = 0
     not_null: int = 0
     mentioned: int = 0
+    fragile: int = 0
     opaque: bool = False
 
     def dependencies(self) -> tuple[Dependency, ...]:
@@ -106,6 +123,7 @@ class Predicate:
             constant=self.constant | other.constant,
             not_null=self.not_null | other.not_null,
             mentioned=self.mentioned | other.mentioned,
+            fragile=self.fragile | other.fragile,
             opaque=self.opaque or other.opaque,
         )
 
@@ -128,6 +146,7 @@ def inner_join(left: Relation, right: Relation, predicate: Predicate) -> Relatio
         ids=left.ids | right.ids,
         dependencies=left.dependencies + right.dependencies,
         not_null=left.not_null | right.not_null,
+        own=left.own | right.own,
     )
     return filtered(pairs, predicate)
 
@@ -138,62 +157,72 @@ def left_join(left: Relation, right: Relation, predicate: Predicate) -> Relation
     The predicate's equalities do not hold in padded rows. What does: the partners of a left row
     depend only on the left columns that the predicate mentions.
     """
-    partner = _partner(right, predicate)
     # Where a right column is not NULL the row is a match, and the equalities hold.
-    own = _own(right)
     matched = tuple(
         Dependency(theirs, other, 0, theirs)
         for a, b in predicate.equal
         for theirs, other in ((a, b), (b, a))
-        if theirs & own
+        if theirs & right.own
     )
     return Relation(
         ids=left.ids | right.ids,
-        dependencies=left.dependencies + padded(right) + partner + matched,
+        dependencies=(
+            left.dependencies + padded(right) + _partner(left, right, predicate) + matched
+        ),
         not_null=left.not_null,
+        own=left.own | right.own,
     )
+
+
+def _partner(left: Relation, right: Relation, predicate: Predicate) -> tuple[Dependency, ...]:
+    """That each left row meets at most one right row, as a dependency, if it is so."""
+    ours = predicate.mentioned & ~right.own
+    candidates = filtered(right, predicate)
+    # The whole left row settles the outcome also where its mentioned columns do not.
+    weak = predicate.opaque or predicate.fragile & ours
+    for lhs in (ours | left.ids,) if weak else (ours, ours | left.ids):
+        grade = candidates.determines(lhs, right.ids)
+        if grade is not None:
+            return (Dependency(lhs, right.ids, GRADES.index(grade)),)
+    return ()
 
 
 def full_join(left: Relation, right: Relation) -> Relation:
     """The pairs that match, and the rows of both sides without a match."""
-    return Relation(ids=left.ids | right.ids, dependencies=padded(left) + padded(right), not_null=0)
+    return Relation(
+        ids=left.ids | right.ids,
+        dependencies=padded(left) + padded(right),
+        own=left.own | right.own,
+    )
 
 
 def padded(relation: Relation) -> tuple[Dependency, ...]:
     """What still holds of a relation whose rows may be replaced by NULLs throughout.
 
-    A left-hand side that cannot be NULL tells padded rows from others. Others hold only where
-    the left-hand side is not NULL, and a constant only within one row.
+    A left-hand side that cannot be NULL tells padded rows from others. Other dependencies hold
+    only where the left-hand side is not NULL, and a constant only within one row.
     """
     kept = []
     for d in relation.dependencies:
+        lhs = d.lhs & relation.own
         settled = not d.guard & ~relation.not_null
-        if settled and d.lhs & relation.not_null:
-            kept.append(d._replace(guard=0))
-        elif settled and not d.lhs:
-            kept.append(d._replace(lhs=relation.ids, guard=0))
-        elif d.lhs & ~relation.ids:
-            kept.append(d._replace(guard=d.guard | d.lhs))
+        if d.absent:
+            kept.append(d)
+        elif settled and lhs & relation.not_null:
+            kept.append(d._replace(guard=0, absent=True))
+        elif settled and not lhs:
+            kept.append(d._replace(lhs=d.lhs | relation.ids, guard=0))
+        elif lhs & ~relation.ids:
+            kept.append(d._replace(guard=d.guard | lhs))
         else:
             kept.append(d)
     return tuple(kept)
 
 
-def _partner(right: Relation, predicate: Predicate) -> tuple[Dependency, ...]:
-    """That each left row meets at most one right row, as a dependency, if it is so."""
-    if predicate.opaque:
-        return ()
-    ours = predicate.mentioned & ~_own(right)
-    candidates = filtered(right, predicate)
-    grade = candidates.determines(ours, right.ids)
-    if grade is None:
-        return ()
-    return (Dependency(ours, right.ids, GRADES.index(grade)),)
-
-
-def _own(relation: Relation) -> int:
-    """Every attribute that belongs to a relation: what its identities determine."""
-    return relation.closure(relation.ids)
+def dependent(relation: Relation, on: int) -> Relation:
+    """A relation that is made anew for each row with the identities `on` (LATERAL)."""
+    weaker = tuple(d._replace(lhs=d.lhs | on) for d in relation.dependencies)
+    return replace(relation, dependencies=weaker)
 
 
 def grouped(relation: Relation, by: int, identity: int, outputs: int) -> Relation:
@@ -201,22 +230,52 @@ def grouped(relation: Relation, by: int, identity: int, outputs: int) -> Relatio
 
     Stand for each group by one of its rows: all dependencies hold among these.
     """
-    inner = _own(relation) | relation.ids
+    own = relation.own | relation.ids | by | outputs
     return Relation(
         ids=identity,
         dependencies=(
             *relation.dependencies,
             Dependency(by, identity),
-            Dependency(identity, by | inner | outputs),
+            Dependency(identity, own),
         ),
         # Without GROUP BY there is a row even when there was none, and it holds NULLs.
         not_null=relation.not_null if by else 0,
+        own=own | identity,
     )
+
+
+class Part(NamedTuple):
+    """A branch of UNION ALL: `links` pair columns of the whole with the branch's own.
+
+    Only columns whose values keep their identity are linked: of one kind in all branches.
+    """
+
+    relation: Relation
+    links: tuple[tuple[int, int], ...]
+
+
+def stacked(parts: Sequence[Part], columns: int, apart: int) -> Relation:
+    """Rows of several relations one after the other, told apart by the columns `apart`.
+
+    Rows that agree on `apart` come from one part, so its dependencies hold among them; what
+    belongs to the other parts is NULL there.
+    """
+    ids = union(part.relation.ids for part in parts)
+    dependencies = [Dependency(ids, columns)]
+    for relation, links in parts:
+        for d in relation.dependencies:
+            guard = d.guard & ~relation.not_null
+            dependencies.append(d._replace(lhs=d.lhs | apart, guard=guard))
+        dependencies += [Dependency(whole | apart, own) for whole, own in links]
+    own = union(part.relation.own | part.relation.ids for part in parts)
+    return Relation(ids=ids, dependencies=tuple(dependencies), own=own | columns)
 
 
 def opaque(identity: int, columns: int) -> Relation:
     """Rows of which nothing is known but that they are rows."""
-    return Relation(ids=identity, dependencies=(Dependency(identity, columns),))
+    return Relation(
+        ids=identity, dependencies=(Dependency(identity, columns),), own=identity | columns
+    )
 
 
 def only_row(relation: Relation) -> Relation:

@@ -15,24 +15,52 @@ from modularsql.catalog import Column
 
 
 class Kind(NamedTuple):
-    """How a column's values compare: class of type, collation (None: byte-wise)."""
+    """How a column's values compare: class of type, collation (None: byte-wise).
+
+    `exact`: equal values are the same value, so whatever is computed of them is equal too. It
+    is not so for 'a' and 'A' under NOCASE, 1 and 1.0 in a column without type, 0.0 and -0.0.
+    """
 
     type: str
-    collation: str | None
+    collation: str | None = None
+    exact: bool = False
 
 
+# HUGEINT and UHUGEINT are no part of it: DuckDB compares them as DOUBLE.
 _INTEGERS = frozenset(
-    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT "
+    "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT "
     "INT INT2 INT4 INT8 MEDIUMINT SERIAL BIGSERIAL".split()
 )
-_TEXTS = frozenset("VARCHAR TEXT CHAR STRING BPCHAR NVARCHAR".split())
+_TEXTS = frozenset("VARCHAR TEXT CHAR STRING BPCHAR NVARCHAR".split()) | {"CHARACTER VARYING"}
+_EXACT = frozenset("integer HUGEINT UHUGEINT BOOLEAN DATE TIMESTAMP UUID".split())
+_BLIND_TO_CASE = frozenset("mysql tsql singlestore doris starrocks".split())
+"""Dialects whose text compares without case where no collation is named."""
+
 _ARGUMENTS = re.compile(r"\(.*", re.DOTALL)
+_SAFE_DIGITS = 18
 
 
-def kind_of(column: Column, dialect: str) -> Kind:
-    """The kind of a base column."""
+_UNSURE = "?"
+"""The collation of a column of which it could not be read."""
+
+
+def kind_of(column: Column, dialect: str) -> Kind | None:
+    """The kind of a base column; None where its collation is not known."""
+    if column.collation == _UNSURE:
+        return None
     name = column.type.upper()
-    return Kind(_affinity(name) if dialect == "sqlite" else _class(name), column.collation)
+    if dialect == "sqlite":
+        affinity = _affinity(name)
+        exact = affinity != "blob" and column.collation is None
+        return Kind(affinity, column.collation, exact)
+    type_ = _class(name)
+    exact = type_ in _EXACT or (type_ == "text" and dialect not in _BLIND_TO_CASE)
+    return Kind(type_, column.collation, exact and column.collation is None)
+
+
+def whole_number(dialect: str) -> Kind:
+    """The kind of what counts or numbers rows."""
+    return Kind("number" if dialect == "sqlite" else "integer", None, True)
 
 
 def _affinity(name: str) -> str:
@@ -41,7 +69,8 @@ def _affinity(name: str) -> str:
         return "number"
     if any(part in name for part in ("CHAR", "CLOB", "TEXT")):
         return "text"
-    if "BLOB" in name or not name:
+    # ANY is no type in a STRICT table, and nothing here tells which tables are.
+    if "BLOB" in name or not name or name == "ANY":
         return "blob"
     return "number"
 
@@ -56,7 +85,8 @@ def _class(name: str) -> str:
 def literal_fits(kind: Kind | None, literal: exp.Expr, dialect: str) -> bool:
     """Whether `column = literal` leaves one value of the column, under the column's equality.
 
-    SQLite converts the literal to the column, never the column to the literal.
+    SQLite converts the literal to the column, never the column to the literal. Elsewhere a
+    literal with a point or an exponent may turn the comparison into one of floating numbers.
     """
     if kind is None:
         return False
@@ -64,9 +94,20 @@ def literal_fits(kind: Kind | None, literal: exp.Expr, dialect: str) -> bool:
         return True
     if isinstance(literal, exp.Neg):
         literal = literal.this
-    if not isinstance(literal, exp.Literal):
+    if not isinstance(literal, exp.Literal) or kind.collation is not None:
         return False
-    return kind.type == ("text" if literal.is_string else "integer") and kind.collation is None
+    if literal.is_string:
+        return kind.type == "text"
+    return kind.type == "integer" and literal.is_int and len(literal.this) <= _SAFE_DIGITS
+
+
+def literal_kind(literal: exp.Expr, dialect: str) -> Kind | None:
+    """The kind of a literal that is an output; None for what is none or has a fraction."""
+    if not isinstance(literal, exp.Literal):
+        return None
+    if literal.is_string:
+        return Kind("text", None, dialect not in _BLIND_TO_CASE)
+    return whole_number(dialect) if literal.is_int else None
 
 
 def own_parts(expression: exp.Expr) -> Iterator[exp.Expr]:
@@ -99,6 +140,13 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
             yield node
 
 
+def bare(expression: exp.Expr) -> exp.Expr:
+    """The expression without parentheses around it."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    return expression
+
+
 _VOLATILE = (exp.Rand, exp.Randn, exp.Uuid)
 _VOLATILE_NAMES = frozenset({"random", "randomblob", "nextval", "gen_random_uuid", "setseed"})
 
@@ -109,4 +157,48 @@ def is_volatile(expression: exp.Expr) -> bool:
         isinstance(part, _VOLATILE)
         or (isinstance(part, exp.Anonymous) and part.name.lower() in _VOLATILE_NAMES)
         for part in expression.walk()
+    )
+
+
+# SQLite's "now" is one instant for each row that comes back, not for all of them.
+_CLOCKS = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.CurrentDatetime)
+_SETTLED = frozenset(
+    "julianday printf format instr typeof hex quote unicode char ltrim rtrim".split()
+)
+"""Functions sqlglot has no class for, whose arguments settle their value."""
+
+
+def is_determined(expression: exp.Expr) -> bool:
+    """Whether the columns it uses settle its value: no aggregate, window, subquery or chance."""
+    return not any(map(_unsettled, own_parts(expression))) and not is_volatile(expression)
+
+
+def _unsettled(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Anonymous):
+        return part.name.lower() not in _SETTLED or not part.expressions
+    if isinstance(part, exp.Literal):
+        return part.is_string and part.this.strip().lower() == "now"
+    outside = (exp.AggFunc, exp.Window, exp.Query, exp.UDTF, exp.Star, exp.Columns, *_CLOCKS)
+    if isinstance(part, outside):
+        return True
+    # date() and the like, without arguments, read the clock.
+    return isinstance(part, exp.Func) and next(part.iter_expressions(), None) is None
+
+
+_MAKES_ROWS = (exp.UDTF, exp.GenerateSeries)
+_MAKES_ROWS_NAMES = frozenset(
+    "generate_series generate_subscripts json_array_elements json_array_elements_text json_each "
+    "json_each_text json_object_keys json_populate_recordset json_to_recordset "
+    "jsonb_array_elements jsonb_array_elements_text jsonb_each jsonb_each_text jsonb_object_keys "
+    "jsonb_path_query jsonb_populate_recordset jsonb_to_recordset regexp_matches "
+    "regexp_split_to_table string_to_table unnest".split()
+)
+
+
+def makes_rows(expression: exp.Expr) -> bool:
+    """Whether an output may turn one row into several (UNNEST)."""
+    return any(
+        isinstance(part, _MAKES_ROWS)
+        or (isinstance(part, exp.Anonymous) and part.name.lower() in _MAKES_ROWS_NAMES)
+        for part in own_parts(expression)
     )

@@ -13,12 +13,18 @@ from modularsql.multiplicity.model import Block, Query
 
 @dataclass(slots=True)
 class Definition:
-    """A CTE: its query, the names given to its columns, and the CTEs it may use itself."""
+    """A CTE: its query, the names given to its columns, and where it stands.
+
+    `scope` are the CTEs it may use itself, `outer` the block around it. `busy` while it is being
+    read: what uses it then is the CTE itself, and it is `recursive`.
+    """
 
     query: exp.Expr
     names: list[str]
     scope: "Scope"
-    recursive: bool
+    outer: Block | None
+    busy: bool = False
+    recursive: bool = False
 
 
 Scope = dict[str, Definition]
@@ -29,19 +35,27 @@ Reader = Callable[[exp.Expr, Scope, Block | None], Query | None]
 class Context:
     """The catalog, the attributes handed out, how their values compare, and how to read a query.
 
-    `read` is `infer.query_of`: FROM holds queries, and queries hold FROM.
+    `exact` are the attributes whose equal values are the same value. `read` is `infer.query_of`:
+    FROM holds queries, and queries hold FROM.
     """
 
     catalog: Catalog
     read: Reader
     attributes: Attributes = field(default_factory=Attributes)
     kinds: dict[int, Kind] = field(default_factory=dict)
+    exact: int = 0
     blocks: int = 0
 
     @property
     def dialect(self) -> str:
         """The name sqlglot knows the dialect by."""
         return self.catalog.dialect
+
+    def note(self, attribute: int, kind: Kind | None) -> None:
+        """Remember how an attribute's values compare."""
+        if kind is not None:
+            self.kinds[attribute] = kind
+            self.exact |= attribute if kind.exact else 0
 
     def comparable(self, one: int, other: int) -> bool:
         """Whether two attributes compare as each does with itself."""

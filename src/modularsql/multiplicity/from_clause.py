@@ -1,14 +1,17 @@
-"""FROM: what a block reads, and how its parts are joined."""
+"""FROM and WHERE: what a block reads, how its parts are joined, and which rows stay."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from modularsql.catalog import Table
 from modularsql.multiplicity.algebra import (
-    GRADES,
     TRUE,
     Dependency,
     Predicate,
     Relation,
+    dependent,
+    filtered,
     full_join,
     inner_join,
     left_join,
@@ -16,224 +19,273 @@ from modularsql.multiplicity.algebra import (
     opaque,
     union,
 )
-from modularsql.multiplicity.columns import kind_of
 from modularsql.multiplicity.context import Context, Scope
-from modularsql.multiplicity.model import Block, JoinKind, Query, Source
+from modularsql.multiplicity.model import UNNAMED, Block, Found, JoinKind, Merged, Source
+from modularsql.multiplicity.names import named
 from modularsql.multiplicity.predicates import predicate
+from modularsql.multiplicity.sources import source_of
+
+
+@dataclass(slots=True)
+class _Item:
+    """A part of FROM: one source, or joins in parentheses (`group`).
+
+    `kind`, `join` and `predicate` say how it joins what stands before it. `coalesced`: the
+    columns that FULL JOIN USING made of two, each with these.
+    """
+
+    sources: list[Source]
+    group: list["_Item"] = field(default_factory=list)
+    join: exp.Join | None = None
+    kind: JoinKind = JoinKind.FIRST
+    predicate: Predicate = TRUE
+    coalesced: list[tuple[int, int, int]] = field(default_factory=list)
+
+    @property
+    def columns(self) -> int:
+        """All attributes that are columns of its sources."""
+        return union(a for source in self.sources for a in source.columns.values())
 
 
 def read_from(block: Block, scope: Scope, context: Context) -> None:
-    """Fill `block.sources`, and `block.rows` with what FROM yields."""
+    """Fill `block.sources`, `block.where` and `block.rows`, what FROM and WHERE let through."""
     clause = block.select.args.get("from_")
-    if clause is None:
-        block.rows = only_row(opaque(context.attributes.new("the one row"), 0))
-        return
-    _add(block, clause.this, None, scope, context)
-    for join in block.select.args.get("joins") or ():
-        _add(block, join.this, join, scope, context)
-    for lateral in block.select.args.get("laterals") or ():
-        _add(block, lateral, None, scope, context)
-    undone = _rejected_sources(block, context)
-    relation: Relation | None = None
-    for number, source in enumerate(block.sources):
-        before = block.sources[:number]
-        source.before = relation
-        if relation is not None:
-            source.predicate = _on(block, source, before, context)
-        source.undone = source.kind == JoinKind.LEFT and bool(undone & _columns(source))
-        relation = source.after = _joined(relation, source, before)
-    block.rows = relation or Relation(ids=0)
-
-
-def _add(
-    block: Block, node: exp.Expr, join: exp.Join | None, scope: Scope, context: Context
-) -> None:
-    """Append a source; joins inside parentheses become joins of the block.
-
-    `a LEFT JOIN (b JOIN c)` is read as one source that nothing is known of, since its inner
-    joins happen before the outer one.
-    """
-    inner = node.this if isinstance(node, exp.Subquery) else None
-    joins = list(node.args.get("joins") or ())
-    if isinstance(inner, exp.Table) and not node.alias:
-        plain = join is None or _kind(join) == JoinKind.INNER
-        if plain or not inner.args.get("joins"):
-            _add(block, inner, join, scope, context)
-        else:
-            block.unknown.append("a join in parentheses on the side of an outer join")
-            _add_nested(block, inner, join, scope, context)
+    where = block.select.args.get("where")
+    items: list[_Item] = []
+    if clause is not None:
+        items = [_item(clause.this, None, scope, block, context)]
+        for join in block.select.args.get("joins") or ():
+            items.append(_item(join.this, join, scope, block, context))
+        for lateral in block.select.args.get("laterals") or ():
+            items.append(_item(lateral, None, scope, block, context))
+    _read_conditions(items, block, context)
+    if where is not None:
+        block.where = predicate(where.this, block, context)
+    if items:
+        rows = _joined(items, block.where.not_null)
     else:
-        source = _source(node, scope, block, context)
-        source.join, source.kind = join, _kind(join)
-        block.sources.append(source)
-    for more in joins:
-        _add(block, more.this, more, scope, context)
+        rows = only_row(opaque(context.attributes.new("the one row"), 0))
+    block.rows = filtered(rows, block.where)
+    if block.select.args.get("connect") or block.select.args.get("match"):
+        block.unknown.append("the rows of CONNECT BY or MATCH_RECOGNIZE")
+        block.rows = opaque(context.attributes.new("row"), 0)
 
 
-def _add_nested(
-    block: Block, inner: exp.Table, join: exp.Join | None, scope: Scope, context: Context
-) -> None:
-    """The tables of a nested join, each with its columns, none with a key."""
-    tables = [inner, *(more.this for more in inner.args.get("joins") or ())]
-    for number, table in enumerate(tables):
-        source = _source(table, scope, block, context)
-        source.relation = Relation(
-            ids=source.relation.ids,
-            dependencies=(Dependency(source.relation.ids, _columns(source)),),
-        )
-        source.join, source.kind = (join, _kind(join)) if number == 0 else (None, JoinKind.FULL)
+def _item(
+    node: exp.Expr, join: exp.Join | None, scope: Scope, block: Block, context: Context
+) -> _Item:
+    if _is_parenthesis(node):
+        item = _item(node.this, None, scope, block, context)
+    else:
+        source = source_of(node, scope, block, context)
         block.sources.append(source)
+        block.attributes |= source.relation.own
+        item = _Item([source])
+    more = node.args.get("joins") or ()
+    if more:
+        group = [item, *(_item(inner.this, inner, scope, block, context) for inner in more)]
+        item = _Item([source for part in group for source in part.sources], group)
+        for part in group[1:]:
+            # It pads less than all that stands before it in the block.
+            if part.kind == JoinKind.RIGHT:
+                part.sources[0].kind = JoinKind.FULL
+    item.join, item.kind = join, _kind(join)
+    item.sources[0].join, item.sources[0].kind = join, item.kind
+    return item
+
+
+def _is_parenthesis(node: exp.Expr) -> bool:
+    """Whether it only holds a join, or a table: `(a JOIN b ON ...)`."""
+    if not isinstance(node, exp.Subquery) or node.alias:
+        return False
+    inner = node.this
+    if isinstance(inner, exp.Subquery):
+        return bool(inner.alias or inner.args.get("joins")) or _is_parenthesis(inner)
+    return isinstance(inner, exp.Table)
 
 
 def _kind(join: exp.Join | None) -> JoinKind:
     if join is None:
         return JoinKind.INNER
+    if (join.method or "").upper() == "POSITIONAL":
+        return JoinKind.FULL
     side = (join.side or "").lower()
     if side in ("left", "right", "full"):
         return JoinKind(side)
     return JoinKind.SEMI if (join.kind or "").upper() in ("SEMI", "ANTI") else JoinKind.INNER
 
 
-def _columns(source: Source) -> int:
-    return union(source.columns.values())
+def _read_conditions(items: Sequence[_Item], block: Block, context: Context) -> None:
+    """The condition of each join, over the names that are seen in it."""
+    before: list[Source] = []
+    near = 0  # where the operands of a join begin: a comma binds weaker, but for SQLite
+    for number, item in enumerate(items):
+        _read_conditions(item.group, block, context)
+        if number == 0:
+            item.kind = JoinKind.FIRST
+            item.sources[0].kind = JoinKind.FIRST
+        else:
+            if context.dialect != "sqlite" and _is_cross(item.join):
+                near = len(before)
+            block.visible = block.sources.index(item.sources[-1]) + 1
+            item.predicate = _condition(item, before[near:], block, context)
+            block.visible = None
+            item.sources[0].predicate = item.predicate
+        if item.kind != JoinKind.SEMI:
+            before += item.sources
 
 
-def _joined(left: Relation | None, source: Source, before: list[Source]) -> Relation:
-    if left is None:
-        source.kind = JoinKind.FIRST
-        return source.relation
-    if source.kind == JoinKind.SEMI:
-        return left
-    if source.kind == JoinKind.LEFT and not source.undone:
-        source.optional = True
-        return left_join(left, source.relation, source.predicate)
-    if source.kind in (JoinKind.RIGHT, JoinKind.FULL):
-        for other in before:
-            other.optional = True
-    if source.kind == JoinKind.RIGHT:
-        return left_join(source.relation, left, source.predicate)
-    if source.kind == JoinKind.FULL:
-        source.optional = True
-        return full_join(left, source.relation)
-    return inner_join(left, source.relation, source.predicate)
+def _is_cross(join: exp.Join | None) -> bool:
+    conditions = ("on", "using", "method", "side")
+    return join is None or not any(join.args.get(name) for name in conditions)
 
 
-def _rejected_sources(block: Block, context: Context) -> int:
-    """Columns that WHERE rejects NULLs of: an outer join that pads these is undone."""
-    where = block.select.args.get("where")
-    if where is None or not any(s.kind == JoinKind.LEFT for s in block.sources):
-        return 0
-    return predicate(where.this, block, context).not_null
-
-
-def _on(block: Block, source: Source, before: list[Source], context: Context) -> Predicate:
-    join = source.join
+def _condition(item: _Item, before: Sequence[Source], block: Block, context: Context) -> Predicate:
+    join = item.join
     if join is None:
         return TRUE
-    if join.args.get("using") or (join.args.get("method") or "").upper() == "NATURAL":
-        return _by_name(block, source, before, context)
+    if join.args.get("using"):
+        names = [name.name.casefold() for name in join.args["using"]]
+        return _by_name(names, item, before, block, context)
+    if (join.method or "").upper() == "NATURAL":
+        ours, theirs = _visible_names(before), _visible_names(item.sources)
+        if ours is None or theirs is None:
+            block.unknown.append(f"the columns that NATURAL JOIN {item.sources[0].alias} compares")
+            block.is_merge_known = False
+            return Predicate(opaque=True)
+        return _by_name([name for name in theirs if name in ours], item, before, block, context)
     return predicate(join.args.get("on"), block, context)
 
 
-def _by_name(block: Block, source: Source, before: list[Source], context: Context) -> Predicate:
-    """USING and NATURAL: equal names are equal values."""
-    names = [name.name.casefold() for name in (source.join or exp.Join()).args.get("using") or ()]
-    if not names:
-        if not source.complete or not all(other.complete for other in before):
-            block.unknown.append(f"the columns that NATURAL JOIN {source.alias} compares")
-            return Predicate(opaque=True)
-        names = [n for n in source.columns if any(n in other.columns for other in before)]
+def _visible_names(sources: Sequence[Source]) -> list[str] | None:
+    """The names of all columns that a star would show; None where some are not known."""
+    names: list[str] = []
+    for source in sources:
+        if source.kind != JoinKind.SEMI:
+            hidden = source.table.row_id if source.table else None
+            names += [name for name in source.columns if name != hidden]
+            if not source.complete:
+                return None
+    return None if any(name.startswith(UNNAMED) for name in names) else names
+
+
+def _by_name(
+    names: list[str], item: _Item, before: Sequence[Source], block: Block, context: Context
+) -> Predicate:
+    """USING and NATURAL: equal names are equal values, and one column from here on."""
     result = TRUE
     for name in names:
-        theirs = source.columns.get(name)
-        ours = next((o.columns[name] for o in before if name in o.columns), None)
-        if theirs is None or ours is None:
+        ours, theirs = named(name, before, block), named(name, item.sources, block)
+        if len(ours) != 1 or len(theirs) != 1:
             block.unknown.append(f"the column {name} of USING")
+            block.is_merge_known = False
             result &= Predicate(opaque=True)
             continue
-        pair = ((ours, theirs),) if context.comparable(ours, theirs) else ()
-        result &= Predicate(equal=pair, not_null=ours | theirs, mentioned=ours | theirs)
+        both = ours[0][2] | theirs[0][2]
+        same = context.comparable(ours[0][2], theirs[0][2])
+        result &= Predicate(
+            equal=((ours[0][2], theirs[0][2]),) if same else (),
+            not_null=both,
+            mentioned=both,
+            fragile=0 if same else both & ~context.exact,
+        )
+        if item.kind != JoinKind.SEMI:
+            _merge(item, ours[0], theirs[0], block, context)
+    if len(item.coalesced) < len(names):
+        item.coalesced.clear()
     return result
 
 
-def _source(node: exp.Expr, scope: Scope, block: Block, context: Context) -> Source:
-    alias = node.alias_or_name
-    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        definition = None if node.db else scope.get(node.name.casefold())
-        if definition is not None and definition.recursive and _is_self(definition, node):
-            return _unknown(alias, node, block, context, f"the recursive {node.name}")
-        if definition is not None:
-            query = context.read(definition.query, definition.scope, block.outer)
-            return _of_query(alias, node, query, definition.names, context, block)
-        table = context.catalog.table(node.name, node.db or None)
-        if table is not None and table.columns:
-            return _of_table(alias, node, table, context)
-        return _unknown(alias, node, block, context, f"the table {node.name}")
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        query = context.read(node, scope, block.outer)
-        names = (
-            [column.name for column in node.args["alias"].args.get("columns") or ()]
-            if (node.args.get("alias"))
-            else []
-        )
-        return _of_query(alias, node, query, names, context, block)
-    return _unknown(alias, node, block, context, f"{type(node).__name__.lower()} in FROM")
+def _merge(item: _Item, ours: Found, theirs: Found, block: Block, context: Context) -> None:
+    """The bare name means the side that is never padded; after a FULL JOIN, whichever is there."""
+    old = [m for m in block.merged if m.name == ours[1] and m.found in (ours, theirs)]
+    covered = {id(s): s for merged in old for s in merged.sources}
+    covered |= {id(found[0]): found[0] for found in (ours, theirs)}
+    same = context.comparable(ours[2], theirs[2])
+    found = ours
+    if item.kind == JoinKind.RIGHT and same:
+        found = theirs
+    elif item.kind in (JoinKind.RIGHT, JoinKind.FULL):
+        attribute = context.attributes.new(ours[1])
+        block.attributes |= attribute
+        found = (ours[0], ours[1], attribute)
+        if same:
+            context.note(attribute, context.kinds[ours[2]])
+            item.coalesced.append((attribute, ours[2], theirs[2]))
+    block.merged = [merged for merged in block.merged if merged not in old]
+    block.merged.append(Merged(ours[1], found, tuple(covered.values())))
 
 
-def _is_self(definition: object, node: exp.Table) -> bool:
-    """Whether a recursive CTE is read inside its own definition, or refers to itself at all."""
-    query = definition.query  # type: ignore[attr-defined]
-    return any(t.name.casefold() == node.name.casefold() for t in query.find_all(exp.Table))
+def _joined(items: Sequence[_Item], rejected: int) -> Relation:
+    """The rows of all items together, but for those where a column of `rejected` is NULL.
+
+    An outer join whose padded rows are all rejected is an inner one, and its own condition then
+    rejects NULLs for the joins before it.
+    """
+    kinds, needed = [item.kind for item in items], [rejected] * len(items)
+    for number in range(len(items) - 1, 0, -1):
+        ours = union(item.columns for item in items[:number])
+        kinds[number] = _effective(items[number], rejected, ours)
+        if kinds[number] == JoinKind.INNER:
+            rejected |= items[number].predicate.not_null
+        needed[number] = rejected
+    needed[0] = rejected
+    relation: Relation | None = None
+    for number, item in enumerate(items):
+        kind = kinds[number]
+        pushed = 0 if kind in (JoinKind.LEFT, JoinKind.FULL) else needed[number]
+        right = _joined(item.group, pushed) if item.group else item.sources[0].relation
+        before = [source for earlier in items[:number] for source in earlier.sources]
+        _mark(item, kind, before, relation)
+        if relation is not None and any(source.lateral for source in item.sources):
+            right = dependent(right, relation.ids)
+            if not item.group:
+                item.sources[0].relation = right
+        relation = right if relation is None else _join(relation, right, kind, item)
+        for source in item.sources:
+            source.after = relation
+    return relation or Relation(ids=0)
 
 
-def _of_table(alias: str, node: exp.Expr, table: Table, context: Context) -> Source:
-    new = context.attributes.new
-    identity = new(f"row of {alias}")
-    columns, not_null = {}, 0
-    for column in table.columns:
-        attribute = columns[column.name.casefold()] = new(f"{alias}.{column.name}")
-        context.kinds[attribute] = kind_of(column, context.dialect)
-        not_null |= 0 if column.nullable else attribute
-    dependencies = [Dependency(identity, union(columns.values()))]
-    if table.row_id and table.row_id not in columns:
-        row_id = columns[table.row_id] = new(f"{alias}.{table.row_id}")
-        not_null |= row_id
-        dependencies += [Dependency(row_id, identity), Dependency(identity, row_id)]
-    for key in table.keys:
-        attributes = union(columns.get(name.casefold(), 0) for name in key.columns)
-        if all(name.casefold() in columns for name in key.columns):
-            guard = attributes & ~not_null if key.null_distinct else 0
-            grade = GRADES.index(key.evidence)
-            dependencies.append(Dependency(attributes, identity, grade, guard))
-    relation = Relation(ids=identity, dependencies=tuple(dependencies), not_null=not_null)
-    return Source(alias=alias, node=node, relation=relation, columns=columns, table=table)
+def _effective(item: _Item, rejected: int, ours: int) -> JoinKind:
+    """What a join comes to when rows with a NULL in a column of `rejected` go away in the end."""
+    kind = item.kind
+    if rejected & item.columns and kind in (JoinKind.LEFT, JoinKind.FULL):
+        kind = JoinKind.INNER if kind == JoinKind.LEFT else JoinKind.RIGHT
+    if rejected & ours and kind in (JoinKind.RIGHT, JoinKind.FULL):
+        kind = JoinKind.INNER if kind == JoinKind.RIGHT else JoinKind.LEFT
+    return kind
 
 
-def _of_query(
-    alias: str,
-    node: exp.Expr,
-    query: Query | None,
-    names: list[str],
-    context: Context,
-    block: Block,
-) -> Source:
-    if query is None:
-        return _unknown(alias, node, block, context, f"the query {alias}")
-    columns: dict[str, int] = {}
-    for number, (name, attribute) in enumerate(query.columns):
-        given = names[number] if number < len(names) else name
-        columns.setdefault(given.casefold(), attribute)
-    return Source(
-        alias=alias,
-        node=node,
-        relation=query.relation,
-        columns=columns,
-        complete=query.complete,
-        query=query,
-    )
+def _mark(item: _Item, kind: JoinKind, before: list[Source], relation: Relation | None) -> None:
+    first = item.sources[0]
+    first.undone = item.kind == JoinKind.LEFT and kind == JoinKind.INNER
+    first.before = relation
+    padded = item.sources if kind in (JoinKind.LEFT, JoinKind.FULL) else []
+    padded = padded + before if kind in (JoinKind.RIGHT, JoinKind.FULL) else padded
+    for source in padded:
+        source.optional = True
 
 
-def _unknown(alias: str, node: exp.Expr, block: Block, context: Context, what: str) -> Source:
-    block.unknown.append(what)
-    relation = opaque(context.attributes.new(f"row of {alias}"), 0)
-    return Source(alias=alias, node=node, relation=relation, columns={}, complete=False)
+def _join(left: Relation, right: Relation, kind: JoinKind, item: _Item) -> Relation:
+    if kind == JoinKind.SEMI:
+        return left
+    if kind == JoinKind.LEFT:
+        rows = left_join(left, right, item.predicate)
+    elif kind == JoinKind.RIGHT:
+        rows = left_join(right, left, item.predicate)
+    elif kind == JoinKind.FULL:
+        rows = full_join(left, right)
+    else:
+        rows = inner_join(left, right, item.predicate)
+    for attribute, ours, theirs in item.coalesced:
+        rows = rows.with_attribute(attribute, Dependency(ours | theirs, attribute))
+        if ours & left.not_null and theirs & right.not_null:
+            rows = replace(rows, not_null=rows.not_null | attribute)
+    if item.coalesced:
+        # One value is in matched rows or in rows of one side: a row with it on the other side
+        # would have matched them all.
+        whole = union(attribute for attribute, _, _ in item.coalesced)
+        parts = union(ours | theirs for _, ours, theirs in item.coalesced)
+        rows = rows.with_dependency(Dependency(whole, parts, 0, whole))
+    return rows

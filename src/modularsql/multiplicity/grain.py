@@ -1,24 +1,36 @@
 """Which rows a join repeats, and which join does it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from modularsql.multiplicity.algebra import union
-from modularsql.multiplicity.model import Block, JoinKind, Source
+from modularsql.catalog import Table
+from modularsql.multiplicity.algebra import Relation, union
+from modularsql.multiplicity.columns import conjuncts
+from modularsql.multiplicity.model import Block, JoinKind, Query, Source
 from modularsql.records import Evidence
+
+_GRADES = tuple(Evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Multiplied:
     """Rows of `entity` may come back more than once: for each row of the `multipliers`.
 
-    `independent` are multipliers of which none settles another: two or more are a chasm.
+    `independent` are multipliers of which none settles another.
     """
 
     entity: tuple[Source, ...]
     multipliers: tuple[Source, ...]
     independent: tuple[Source, ...]
+
+    def without(self, apart: tuple[Source, ...]) -> "Multiplied | None":
+        """The same but for some multipliers; None where no other is left."""
+        left = tuple(s for s in self.independent if s not in apart)
+        if not left:
+            return None
+        multipliers = tuple(s for s in self.multipliers if s not in apart)
+        return replace(self, multipliers=multipliers, independent=left)
 
 
 def identities(sources: tuple[Source, ...] | list[Source]) -> int:
@@ -26,48 +38,135 @@ def identities(sources: tuple[Source, ...] | list[Source]) -> int:
     return union(source.relation.ids for source in sources)
 
 
-def multiplied(block: Block, entity: tuple[Source, ...], within: int = 0) -> Multiplied | None:
+def multiplied(
+    block: Block, entity: tuple[Source, ...], within: int = 0, rows: Relation | None = None
+) -> Multiplied | None:
     """What repeats the rows of an entity among rows that agree on `within`; None if nothing can.
 
-    A row that an outer join padded with NULLs is no row of the entity, so its columns that
-    cannot be NULL in their own table count as not NULL here.
+    A row that an outer join padded with NULLs is no row of the entity. `rows` are the block's
+    rows, where more is assumed of them than is known.
     """
     if not entity:
         return None
-    present = union(source.relation.not_null for source in entity)
-    start = identities(entity) | within
-    reach = block.rows.closure(start, not_null=present)
-    if not block.rows.ids & ~reach:
+    rows = rows or block.rows
+    reach = settles(block, entity, within, rows)
+    if not rows.ids & ~reach:
         return None
     multipliers = tuple(
         s for s in block.sources if s.kind != JoinKind.SEMI and s.relation.ids & ~reach
     )
     if not multipliers:
         return None
+    settled = {
+        id(s): settles(block, (*entity, s), within, rows) if len(multipliers) > 1 else reach
+        for s in multipliers
+    }
     return Multiplied(
         entity=entity,
         multipliers=multipliers,
-        independent=_independent(block, start, multipliers, present),
+        independent=_independent(reach, multipliers, settled),
     )
 
 
 def _independent(
-    block: Block, start: int, multipliers: tuple[Source, ...], present: int
+    reach: int, multipliers: tuple[Source, ...], settled: dict[int, int]
 ) -> tuple[Source, ...]:
     """The fewest multipliers that settle all others: those that no other one settles."""
     found: list[Source] = []
-    reach = block.rows.closure(start, not_null=present)
-    # From the end: a child settles its parents, and stands after them more often than not.
-    for source in sorted(multipliers, key=lambda s: -_settles(block, start, s, multipliers)):
+    # A child settles its parents, so those that settle most come first.
+    for source in sorted(
+        multipliers, key=lambda s: -sum(not o.relation.ids & ~settled[id(s)] for o in multipliers)
+    ):
         if source.relation.ids & ~reach:
             found.append(source)
-            reach |= block.rows.closure(reach | source.relation.ids, not_null=present)
+            reach |= settled[id(source)]
     return tuple(s for s in multipliers if s in found)
 
 
-def _settles(block: Block, start: int, source: Source, others: tuple[Source, ...]) -> int:
-    reach = block.rows.closure(start | source.relation.ids)
-    return sum(1 for other in others if not other.relation.ids & ~reach)
+def settles(
+    block: Block, sources: tuple[Source, ...], within: int = 0, rows: Relation | None = None
+) -> int:
+    """All attributes that one row of each of the sources determines, where these rows are there."""
+    start = identities(sources) | within | _missing(block)
+    return (rows or block.rows).closure(start, not_null=present(block, sources))
+
+
+def _missing(block: Block) -> int:
+    """Identities of sources that are padded in all rows: `LEFT JOIN … WHERE key IS NULL`."""
+    where = block.select.args.get("where")
+    if where is None or not any(s.kind == JoinKind.LEFT for s in block.sources):
+        return 0
+    found = 0
+    for part in conjuncts(where.this):
+        if not isinstance(part, exp.Is) or not isinstance(part.expression, exp.Null):
+            continue
+        home = block.columns.get(id(part.this.unnest()))
+        if home is not None and home[0].kind == JoinKind.LEFT:
+            source, _, attribute = home
+            if attribute & (source.relation.not_null | source.predicate.not_null):
+                found |= source.relation.ids
+    return found
+
+
+def present(block: Block, sources: tuple[Source, ...]) -> int:
+    """Columns that hold no NULL where a row of each source is there and not padded.
+
+    Such a row has met the condition of its outer join, so its partners are there as well.
+    """
+    if not any(source.optional for source in block.sources):
+        return union(source.relation.not_null for source in sources)
+    sure, known, pending = 0, set[int](), list(sources)
+    while pending:
+        source = pending.pop()
+        if id(source) in known:
+            continue
+        known.add(id(source))
+        sure |= source.relation.not_null | _met(block, source)
+        pending += [s for s in block.sources if union(s.columns.values()) & sure]
+    return sure
+
+
+def _met(block: Block, source: Source) -> int:
+    """What the conditions reject NULLs of that a row of the source must have met to be there."""
+    met = source.predicate.not_null if source.kind in (JoinKind.LEFT, JoinKind.INNER) else 0
+    if source.optional and source.kind != JoinKind.FULL:
+        after = block.sources[block.sources.index(source) + 1 :]
+        met |= union(s.predicate.not_null for s in after if s.kind == JoinKind.RIGHT)
+    return met
+
+
+def grounds(block: Block, multipliers: tuple[Source, ...]) -> Evidence:
+    """What the suspicion that some sources repeat rows rests on.
+
+    ASSUMED where a source has no declared key or foreign key at all: then nothing could have
+    shown that it repeats no rows, and only the data can tell.
+    """
+    grades = [_ground(source, block) for source in multipliers]
+    return _GRADES[max((_GRADES.index(grade) for grade in grades), default=0)]
+
+
+def _ground(source: Source, block: Block) -> Evidence:
+    if source.table is not None:
+        return _declared(source.table, block)
+    if source.query is None:
+        return Evidence.ASSUMED
+    return _of_query(source.query)
+
+
+def _declared(table: Table, block: Block) -> Evidence:
+    joined = {s.table.name.casefold() for s in block.sources if s.table is not None}
+    grades = [key.evidence for key in table.keys]
+    grades += [fk.evidence for fk in table.foreign_keys if fk.target.casefold() in joined]
+    return min(grades, key=_GRADES.index, default=Evidence.ASSUMED)
+
+
+def _of_query(query: Query) -> Evidence:
+    own = query.relation.is_key(union(attribute for _, attribute in query.columns))
+    if own is not None:
+        return own
+    if query.block is None:
+        return Evidence.ASSUMED  # UNION ALL: its branches may hold the same keys or never do
+    return grounds(query.block, tuple(query.block.sources))
 
 
 def uniqueness(block: Block, attributes: int) -> Evidence | None:
@@ -79,6 +178,11 @@ def output_entity(block: Block) -> tuple[Source, ...]:
     """The sources that supply the block's output columns, in the order of FROM."""
     used = {id(source) for output in block.outputs for source in output.sources}
     return tuple(source for source in block.sources if id(source) in used)
+
+
+def returned(block: Block) -> int:
+    """The attributes of the output columns."""
+    return union(output.attribute for output in block.outputs)
 
 
 def filter_only(block: Block) -> tuple[Source, ...]:

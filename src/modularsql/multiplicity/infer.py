@@ -8,22 +8,14 @@ needs it is claimed.
 from sqlglot import exp
 
 from modularsql.catalog import Catalog
-from modularsql.multiplicity.algebra import (
-    Dependency,
-    Relation,
-    filtered,
-    grouped,
-    only_row,
-    opaque,
-    union,
-)
-from modularsql.multiplicity.columns import own_parts
+from modularsql.multiplicity.algebra import Dependency, Relation, grouped, only_row, opaque, union
+from modularsql.multiplicity.columns import bare, conjuncts, makes_rows, own_parts
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.from_clause import read_from
 from modularsql.multiplicity.model import Block, Query
 from modularsql.multiplicity.names import resolve_all
-from modularsql.multiplicity.outputs import read_groups, read_outputs
-from modularsql.multiplicity.predicates import predicate
+from modularsql.multiplicity.outputs import read_groups, read_outputs, row_number
+from modularsql.multiplicity.set_operations import combined
 
 # A CTE is read anew wherever it is used, since each use has rows of its own; a query that uses
 # CTEs of CTEs many times over would grow without end.
@@ -42,30 +34,31 @@ def _query(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) 
     context.blocks += 1
     if context.blocks > _MOST_QUERIES:
         return None
-    scope = _with_definitions(node, scope)
+    scope = _with_definitions(node, scope, outer, context)
     if isinstance(node, exp.Subquery):
         inner = _query(node.this, scope, outer, context)
         return inner and _cut(inner, node)
     if isinstance(node, exp.Select):
         return _of_block(_block(node, scope, outer, context))
     if isinstance(node, exp.SetOperation):
-        return _set_operation(node, scope, outer, context)
+        left = _query(node.this, scope, outer, context)
+        right = _query(node.expression, scope, outer, context)
+        whole = left and right and combined(node, left, right, context)
+        return whole and _cut(whole, node)
     return None
 
 
-def _with_definitions(node: exp.Expr, scope: Scope) -> Scope:
+def _with_definitions(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) -> Scope:
     clause = node.args.get("with_")
     if clause is None:
         return scope
     scope = dict(scope)
+    # Under RECURSIVE a CTE sees itself and those after it; in SQLite it always does.
+    sees_all = bool(clause.args.get("recursive")) or context.dialect == "sqlite"
     for cte in clause.expressions:
-        names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
-        scope[cte.alias.casefold()] = Definition(
-            query=cte.this,
-            names=names,
-            scope=dict(scope),
-            recursive=bool(clause.args.get("recursive")),
-        )
+        names = [column.name.casefold() for column in cte.args["alias"].args.get("columns") or ()]
+        seen = scope if sees_all else dict(scope)
+        scope[cte.alias.casefold()] = Definition(cte.this, names, seen, outer)
     return scope
 
 
@@ -80,39 +73,24 @@ def _of_block(block: Block) -> Query:
 
 
 def _cut(query: Query, node: exp.Expr) -> Query:
-    limit = node.args.get("limit")
-    if isinstance(limit, exp.Limit) and limit.expression == exp.Literal.number(1):
+    if _is_one(node.args.get("limit")):
         query.relation = only_row(query.relation)
     return query
 
 
-def _set_operation(
-    node: exp.SetOperation, scope: Scope, outer: Block | None, context: Context
-) -> Query | None:
-    left = _query(node.this, scope, outer, context)
-    right = _query(node.expression, scope, outer, context)
-    if left is None or right is None:
-        return None
-    columns = [(name, context.attributes.new(name)) for name, _ in left.columns]
-    whole = union(attribute for _, attribute in columns)
-    identity = context.attributes.new("row of the set operation")
-    relation = opaque(identity, whole)
-    complete = left.complete and right.complete
-    if node.args.get("distinct") is not False and complete:
-        relation = relation.with_dependency(Dependency(whole, identity))
-    query = Query(
-        node=node, relation=relation, columns=columns, complete=complete, branches=(left, right)
+def _is_one(limit: exp.Expr | None) -> bool:
+    """Whether a LIMIT leaves at most one row: no per cent, no ties, not one for each group."""
+    return (
+        isinstance(limit, exp.Limit)
+        and limit.expression == exp.Literal.number(1)
+        and not limit.expressions
+        and not any((limit.args.get("limit_options") or exp.LimitOptions()).args.values())
     )
-    return _cut(query, node)
 
 
 def _block(select: exp.Select, scope: Scope, outer: Block | None, context: Context) -> Block:
     block = Block(select=select, outer=outer)
     read_from(block, scope, context)
-    where = select.args.get("where")
-    if where is not None:
-        block.where = predicate(where.this, block, context)
-        block.rows = filtered(block.rows, block.where)
     read_outputs(block, context)
     read_groups(block, context)
     for clause in ("having", "order", "qualify"):
@@ -156,26 +134,50 @@ def _output(block: Block, context: Context) -> Relation:
     if block.is_aggregate:
         identity = context.attributes.new("group")
         relation = grouped(relation, block.group or 0, identity, outputs)
-        if any("ROLLUP" in reason for reason in block.unknown):
+        if block.is_regrouped:
             relation = opaque(identity, outputs)
-    if block.select.args.get("distinct"):
+    relation = _first_of_each(block, relation, context)
+    if any(makes_rows(output.expression) for output in block.outputs):
+        block.unknown.append("the rows that an output makes of one")
+        relation = opaque(context.attributes.new("made row"), outputs)
+    if block.is_distinct:
         relation = _distinct(block, relation, outputs, context)
-    limit = block.select.args.get("limit")
-    if isinstance(limit, exp.Limit) and limit.expression == exp.Literal.number(1):
-        relation = only_row(relation)
+    return only_row(relation) if _is_one(block.select.args.get("limit")) else relation
+
+
+def _first_of_each(block: Block, relation: Relation, context: Context) -> Relation:
+    """QUALIFY ROW_NUMBER() OVER (PARTITION BY p) = 1 leaves one row for each p."""
+    qualify = block.select.args.get("qualify")
+    for part in conjuncts(qualify.this if qualify else None):
+        if isinstance(part, exp.EQ) and isinstance(bare(part.expression), exp.Literal):
+            window = bare(part.this)
+            named = (o for o in block.outputs if o.name.casefold() == window.name.casefold())
+            if isinstance(window, exp.Column) and not window.table:
+                output = next(named, None)
+                window = output.expression if output else window
+            partition = row_number(window, block, context)
+            if partition is not None:
+                relation = relation.with_dependency(Dependency(partition, relation.ids))
     return relation
 
 
 def _distinct(block: Block, relation: Relation, outputs: int, context: Context) -> Relation:
     on = block.select.args["distinct"].args.get("on")
-    by = outputs
-    if on is not None:
-        keys = [resolve_all(key, block, context) for key in on.expressions]
-        if not all(isinstance(key, exp.Column) for key in on.expressions) or not all(keys):
-            return relation
-        by = union(keys)
-    elif any(output.name == "*" for output in block.outputs):
+    by = outputs if on is None else _distinct_on(on, block, context)
+    if not by or (on is None and any(output.name == "*" for output in block.outputs)):
         return relation
-    return (
-        grouped(relation, by, context.attributes.new("distinct row"), outputs) if by else relation
-    )
+    return grouped(relation, by, context.attributes.new("distinct row"), outputs)
+
+
+def _distinct_on(on: exp.Expr, block: Block, context: Context) -> int:
+    """The attributes of DISTINCT ON; 0 where one is no plain column."""
+    by = 0
+    for key in on.expressions:
+        names = [output.name.casefold() for output in block.outputs]
+        # A name that is an output's too may mean that one.
+        if not isinstance(key, exp.Column) or (not key.table and key.name.casefold() in names):
+            same = [o for o in block.outputs if o.expression == key and o.name == key.name]
+            if not same:
+                return 0
+        by |= resolve_all(key, block, context) & block.attributes
+    return by

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -21,13 +22,20 @@ class JoinKind(StrEnum):
     SEMI = "semi"
 
 
+UNNAMED = "\0"
+"""How the name of a column begins that only the database could name (`COUNT(*)`, a second `id`)."""
+
+
 @dataclass(slots=True, eq=False)
 class Source:
     """One thing in FROM: a table, a CTE, a derived table.
 
     `columns` maps folded names to attributes; `complete` is False where it may have others.
-    `optional`: an outer join may pad it with NULLs. `before` and `after` are the rows of FROM
-    without and with it.
+    `optional`: an outer join may pad it with NULLs. `undone`: WHERE, or the condition of a later
+    join, rejects all rows in which its LEFT JOIN padded it. `lateral`: it is made anew for each
+    row before it. `before` and `after` are the rows of FROM without and with it.
+
+    The first table of a join in parentheses carries the join, and its condition, of the whole.
     """
 
     alias: str
@@ -42,6 +50,7 @@ class Source:
     predicate: Predicate = TRUE
     optional: bool = False
     undone: bool = False
+    lateral: bool = False
     before: Relation | None = None
     after: Relation | None = None
 
@@ -54,6 +63,18 @@ class Source:
     def is_dimensionless(self) -> bool:
         """Whether it has at most one row."""
         return self.relation.is_key(0) is not None
+
+
+Found = tuple[Source, str, int]
+"""What a column name means: its source, its folded name there, and its attribute."""
+
+
+class Merged(NamedTuple):
+    """A column of USING or NATURAL: what its bare name means, and the sources it stands for."""
+
+    name: str
+    found: Found
+    sources: tuple[Source, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +105,11 @@ class Block:
     """One SELECT.
 
     `rows`: what FROM and WHERE let through. `output`: what it returns, after grouping, DISTINCT
-    and LIMIT. `unknown` lists what could not be resolved; facts that need it are not claimed.
+    and LIMIT. `attributes`: all that belong to it; others are those of blocks around it, of one
+    value for each run. `unknown` lists what could not be resolved (`unresolved` holds the
+    attributes that stand for it); facts that need it are not claimed. `is_regrouped`: ROLLUP and
+    the like make more groups than `group` tells. `holds_aggregate`: a query inside has an
+    aggregate of its columns. `is_merge_known`: which columns USING and NATURAL merged.
     """
 
     select: exp.Select
@@ -93,19 +118,27 @@ class Block:
     rows: Relation = field(default_factory=lambda: Relation(ids=0))
     where: Predicate = TRUE
     group: int | None = None
+    is_regrouped: bool = False
+    holds_aggregate: bool = False
     aggregates: list[Aggregate] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     output: Relation = field(default_factory=lambda: Relation(ids=0))
-    columns: dict[int, tuple[Source, str, int]] = field(default_factory=dict)
+    columns: dict[int, Found] = field(default_factory=dict)
+    merged: list[Merged] = field(default_factory=list)
+    is_merge_known: bool = True
+    attributes: int = 0
     subqueries: list["Query"] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    unresolved: dict[tuple[str, str], int] = field(default_factory=dict)
     literals: list[exp.Column] = field(default_factory=list)
     correlated: bool = False
+    borrowed: int = 0  # how often an inner block used one of its columns
+    visible: int | None = None  # how many sources a bare name may mean: within ON, not all
 
     @property
     def is_aggregate(self) -> bool:
         """Whether rows are put together: GROUP BY, or an aggregate without it."""
-        return self.group is not None or bool(self.aggregates)
+        return self.group is not None or bool(self.aggregates) or self.holds_aggregate
 
     @property
     def is_distinct(self) -> bool:

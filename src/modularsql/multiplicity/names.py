@@ -1,39 +1,52 @@
-"""Which source and attribute a column name means, in its own block or in one around it."""
+"""Which source and attribute a column name means, in its own block or in one around it.
+
+A bare name that several sources have is an error in most databases, unless USING or NATURAL made
+one column of it; which one a database would take is not guessed.
+"""
+
+from collections.abc import Sequence
+from enum import Enum, auto
 
 from sqlglot import exp
 
 from modularsql.multiplicity.columns import own_columns
 from modularsql.multiplicity.context import Context
-from modularsql.multiplicity.model import Block, Source
+from modularsql.multiplicity.model import UNNAMED, Block, Found, JoinKind, Source
 
-Found = tuple[Source, str, int]
+
+class Doubt(Enum):
+    """Why a name was not found in a block."""
+
+    ABSENT = auto()  # the block has no such name: one around it may
+    UNSURE = auto()  # it belongs to this block, but what it means cannot be told
+    ALIAS = auto()  # it names an output that is no column
 
 
 def resolve(column: exp.Column, block: Block, context: Context) -> int:
-    """The attribute of a column; 0 where it cannot be resolved (noted in `block.unknown`).
+    """The attribute of a column; 0 for a string in double quotes, noted in `block.literals`.
 
-    In SQLite a double-quoted name that is no column is a string: then 0, noted in
-    `block.literals`.
+    What cannot be resolved is noted in `block.unknown`, and gets an attribute that nothing but
+    the whole row determines. In SQLite a double-quoted name that is no column is a string.
     """
     known = block.columns.get(id(column))
     if known is not None:
         return known[2]
     level: Block | None = block
     while level is not None:
-        found = _in_block(column, level)
-        if found is not None:
-            block.columns[id(column)] = found
+        found = _in_block(column, level, context)
+        if found is not Doubt.ABSENT:
             if level is not block:
-                _mark_correlated(block, level)
+                mark_correlated(block, level)
+            if isinstance(found, Doubt):
+                return _unresolved(column, block, context, known=found == Doubt.ALIAS)
+            block.columns[id(column)] = found
             return found[2]
-        if _may_be_elsewhere(column, level):
-            break
         level = level.outer
     if _is_string(column, context):
-        block.literals.append(column)
-    else:
-        block.unknown.append(f"the column {column.sql()}")
-    return 0
+        if not any(column is literal for literal in block.literals):
+            block.literals.append(column)
+        return 0
+    return _unresolved(column, block, context)
 
 
 def resolve_all(expression: exp.Expr, block: Block, context: Context) -> int:
@@ -54,27 +67,86 @@ def sources_of(expression: exp.Expr, block: Block) -> tuple[Source, ...]:
     return tuple(source for source in block.sources if id(source) in used)
 
 
-def _in_block(column: exp.Column, block: Block) -> Found | None:
+def named(name: str, sources: Sequence[Source], block: Block) -> list[Found]:
+    """All that a bare (folded) name may mean among some sources; merged columns count once."""
+    found, covered = [], set[int]()
+    for merged in block.merged:
+        if merged.name == name and any(source in sources for source in merged.sources):
+            found.append(merged.found)
+            covered.update(map(id, merged.sources))
+    found += [
+        (source, name, source.columns[name])
+        for source in sources
+        if name in source.columns and id(source) not in covered
+    ]
+    return found
+
+
+def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Doubt:
     name = column.name.casefold()
-    if column.table:
-        source = block.source(column.table)
-        if source is None or name not in source.columns:
-            return None
-        return source, name, source.columns[name]
-    for source in block.sources:
-        if name in source.columns:
-            return source, name, source.columns[name]
+    if not column.table:
+        return _bare(name, block)
+    table = column.table.casefold()
+    sources = [source for source in block.sources if source.alias.casefold() == table]
+    if len(sources) == 1 and name in sources[0].columns:
+        return sources[0], name, sources[0].columns[name]
+    if sources or column.args.get("db"):
+        return Doubt.UNSURE
+    # Elsewhere than in SQLite `a.b` may be the field `b` of a column `a`.
+    is_field = context.dialect != "sqlite" and any(table in s.columns for s in block.sources)
+    return Doubt.UNSURE if is_field else Doubt.ABSENT
+
+
+def _bare(name: str, block: Block) -> Found | Doubt:
+    last = len(block.sources) if block.visible is None else block.visible
+    # The right side of a semi join is seen in its own ON only.
+    seen = [
+        source
+        for number, source in enumerate(block.sources[:last])
+        if source.kind != JoinKind.SEMI or (number == last - 1 and block.visible is not None)
+    ]
+    found = named(name, seen, block)
+    if len(found) == 1:
+        return found[0]
+    if found or any(name in source.columns for source in block.sources):
+        return Doubt.UNSURE
+    alias = _alias(name, block)
+    if isinstance(alias, exp.Column) and not alias.table:
+        found = named(alias.name.casefold(), seen, block)
+        return found[0] if len(found) == 1 else Doubt.UNSURE
+    if alias is not None:
+        return Doubt.ALIAS
+    if any(not s.complete or _has_unnamed(s) for s in block.sources):
+        return Doubt.UNSURE
+    return Doubt.ABSENT
+
+
+def _alias(name: str, block: Block) -> exp.Expr | None:
+    """The output of that name: most databases let WHERE or GROUP BY use it."""
+    for item in block.select.expressions:
+        if isinstance(item, exp.Alias) and item.alias.casefold() == name:
+            return item.unalias()
     return None
 
 
-def _may_be_elsewhere(column: exp.Column, block: Block) -> bool:
-    """Whether a source whose columns are not all known could have it: then nobody else has."""
-    if column.table:
-        return block.source(column.table) is not None
-    return any(not source.complete for source in block.sources)
+def _has_unnamed(source: Source) -> bool:
+    return source.query is not None and any(n.startswith(UNNAMED) for n in source.columns)
 
 
-def _mark_correlated(block: Block, home: Block) -> None:
+def _unresolved(column: exp.Column, block: Block, context: Context, known: bool = False) -> int:
+    key = (column.table.casefold(), column.name.casefold())
+    attribute = block.unresolved.get(key)
+    if attribute is None:
+        attribute = block.unresolved[key] = context.attributes.new(column.sql())
+        block.attributes |= attribute
+        if not known:
+            block.unknown.append(f"the column {column.sql()}")
+    return attribute
+
+
+def mark_correlated(block: Block, home: Block) -> None:
+    """Note that a block uses a column of a block around it."""
+    home.borrowed += 1
     level: Block | None = block
     while level is not None and level is not home:
         level.correlated = True

@@ -1,9 +1,10 @@
 """Rules by name. A rule is one function in `rules/NAME.py`, found by scanning that folder."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any, TypeVar, cast
 
 from sqlglot import exp
 
@@ -18,7 +19,11 @@ class Issue:
 
     `node` is where it stands. `entity` are the sources whose rows the reader cares about and
     `multipliers` those that repeat them: with both, the issue can be measured. `evidence` is
-    the weakest grade that the conclusion rests on. `rewrites` name what may repair it, in order.
+    the weakest grade that the conclusion rests on; ASSUMED where nothing was declared that could
+    have ruled it out: then `severity` is INFO until the data was asked. `measured` is the severity
+    where the data bore it out (None: as it is). `probe` makes a query that returns a row if and
+    only if the data bears it out, for issues that have no multipliers to be measured by; None
+    where it cannot be asked. `rewrites` name what may repair it, in order.
     """
 
     rule: str
@@ -31,17 +36,31 @@ class Issue:
     multipliers: tuple[Source, ...] = ()
     within: int = 0
     rewrites: tuple[str, ...] = ()
+    measured: Severity | None = None
+    probe: Callable[[], exp.Select | None] | None = None
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """A query with its facts, and the catalog they rest on."""
+    """A query with its facts, and the catalog they rest on.
+
+    `known` is what rules have worked out already: several ask the same of a block.
+    """
 
     query: Query
     catalog: Catalog
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, key: Hashable, work_out: Callable[[], T]) -> T:
+        """What `work_out` gives, asked for only once under a key."""
+        if key not in self.known:
+            self.known[key] = work_out()
+        return cast("T", self.known[key])
 
 
-Draft = Callable[..., Issue]
 Check = Callable[[Block, Analysis], Iterator[Issue]]
 
 
@@ -71,3 +90,14 @@ def rules() -> dict[str, Rule]:
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
     return dict(sorted(_RULES.items()))
+
+
+def issues(analysis: Analysis) -> list[Issue]:
+    """What all rules find in all blocks; a CTE that is used twice is read twice but told once."""
+    found: dict[tuple[str, int], Issue] = {}
+    every = tuple(rules().values())
+    for block in analysis.query.blocks():
+        for rule in every:
+            for issue in rule.check(block, analysis):
+                found.setdefault((issue.rule, id(issue.node)), issue)
+    return list(found.values())

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from modularsql.config import Settings
 from modularsql.engines.connect import connect
+from modularsql.errors import InputError
 from modularsql.guard.run import Guard
 from modularsql.records import Answer
 
@@ -24,14 +24,14 @@ class Scene:
     after: Answer
 
 
-def demo(settings: Settings) -> Iterator[Scene]:
-    """Guard each bundled query twice: as it is, and with its repair applied."""
+def demo() -> Iterator[Scene]:
+    """Guard each bundled query twice: as it is, and with its repair applied.
+
+    With the settings as they come, whatever the user's own: the scenes say what they show.
+    """
     home = files("modularsql.demo")
     queries = tomllib.loads(home.joinpath("queries.toml").read_text(encoding="utf-8"))["query"]
-    with (
-        as_file(home.joinpath("shop.sqlite")) as path,
-        Guard(connect(path, settings), settings=settings) as guard,
-    ):
+    with as_file(home.joinpath("shop.sqlite")) as path, Guard(connect(path)) as guard:
         for query in queries:
             sql = query["sql"].strip()
             yield Scene(
@@ -44,9 +44,17 @@ def demo(settings: Settings) -> Iterator[Scene]:
 
 
 def copy_shop(folder: Path) -> Path:
-    """A copy of the shop database for the user's own tries; an existing file is kept."""
+    """A copy of the shop database for the user's own tries; an existing file is kept.
+
+    Raises `InputError` where it cannot be written.
+    """
     target = folder / "shop.sqlite"
-    if not target.exists():
-        with as_file(files("modularsql.demo").joinpath("shop.sqlite")) as path:
-            shutil.copyfile(path, target)
+    try:
+        if not target.exists():
+            with as_file(files("modularsql.demo").joinpath("shop.sqlite")) as path:
+                shutil.copyfile(path, target)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {target}: {error.strerror}", "name another folder"
+        ) from error
     return target

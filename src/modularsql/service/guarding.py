@@ -1,8 +1,9 @@
 """The use case `guard`: one query on one database, in a process that can be killed."""
 
 import json
+import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from modularsql.guard.policy import find_policy
 from modularsql.guard.run import Guard
 from modularsql.guard.verdict import loudest, reaches, remaining
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
+
+_LONGEST_SQL = 10_000_000
+"""Bytes read of a file or standard input; databases take less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +72,19 @@ def exit_status(answer: Answer, fail_on: str) -> int:
 def read_sql(argument: str) -> str:
     """The SQL an argument stands for: itself, standard input for `-`, a file for `@file`."""
     if argument == "-":
-        return _decoded(sys.stdin.buffer.read(), "standard input")
+        if sys.stdin is None:
+            raise InputError("standard input is closed", "give the SQL itself or @FILE")
+        return _decoded(sys.stdin.buffer.read(_LONGEST_SQL + 1), "standard input")
     if not argument.startswith("@"):
-        return argument
+        return _decoded(argument.encode("utf-8", "surrogateescape"), "the SQL")
     path = Path(argument[1:])
     try:
-        return _decoded(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"cannot read the SQL from {path}: {error.strerror}") from error
+        with path.open("rb") as file:
+            raw = file.read(_LONGEST_SQL + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read the SQL from {path}: {reason}", "check the path") from error
+    return _decoded(raw, str(path))
 
 
 def read_params(pairs: Sequence[str]) -> Params:
@@ -86,10 +95,13 @@ def read_params(pairs: Sequence[str]) -> Params:
     values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
+        name = name.lstrip(":@$")
         if not equals or not name:
-            raise InputError(f"--param {pair!r} is not NAME=VALUE")
-        values[name.lstrip(":@$")] = _value(value)
-    positions = [name for name in values if name.isdigit()]
+            raise InputError(f"--param {pair!r} is not NAME=VALUE", "write --param id=5")
+        if name in values:
+            raise InputError(f"--param gives {name} twice", "give each parameter one value")
+        values[name] = _value(value)
+    positions = [name for name in values if name.isascii() and name.isdigit()]
     if not positions:
         return values or None
     wanted = [str(i) for i in range(1, len(values) + 1)]
@@ -104,13 +116,23 @@ def read_params(pairs: Sequence[str]) -> Params:
 def _value(text: str) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
-    return text if isinstance(value, Mapping | list) else value
+    # NaN and Infinity are no JSON, and 1e999 is no number a database has: they stay text.
+    fits = value is None or isinstance(value, str | bool | int) or _is_finite(value)
+    return value if fits else text
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _decoded(raw: bytes, origin: str) -> str:
+    if len(raw) > _LONGEST_SQL:
+        raise InputError(f"{origin} holds more than {_LONGEST_SQL:,} bytes", "give one query")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{origin} is not UTF-8 text: {error.reason} at {error.start}") from error
+        raise InputError(
+            f"{origin} is not UTF-8 text (byte {error.start})", "convert it, for example with iconv"
+        ) from error

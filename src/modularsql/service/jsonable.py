@@ -8,56 +8,72 @@ from decimal import Decimal
 from typing import Any
 
 from modularsql.errors import ModularSqlError
-from modularsql.records import Answer, Finding, Probe
+from modularsql.records import Answer, Finding
 
 SCHEMA_VERSION = 1
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """The object that `guard --format json` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "sql": text(answer.sql),
-        "question": answer.question,
-        "final_sql": text(answer.final_sql),
-        "verdict": answer.verdict.value,
-        "dialect": answer.dialect,
-        "findings": [finding_json(finding) for finding in answer.findings],
-        "applied": list(answer.applied),
-        "probe": _probe(answer.probe),
-        "columns": [text(name) for name in answer.columns],
-        "rows": [[cell(value) for value in row] for row in answer.rows],
-        "truncated": answer.truncated,
-        "timing_ms": dict(answer.timing_ms),
-        "cost": asdict(answer.cost),
-        "notes": list(answer.notes),
-    }
+    shown: dict[str, Any] = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "sql": answer.sql,
+            "question": answer.question,
+            "final_sql": answer.final_sql,
+            "verdict": answer.verdict.value,
+            "dialect": answer.dialect,
+            "findings": [finding_json(finding) for finding in answer.findings],
+            "applied": answer.applied,
+            "probe": None if answer.probe is None else asdict(answer.probe),
+            "columns": answer.columns,
+            "rows": (),
+            "truncated": answer.truncated,
+            "timing_ms": dict(answer.timing_ms),
+            "cost": asdict(answer.cost),
+            "notes": answer.notes,
+        }
+    )
+    shown["rows"] = [[cell(value) for value in row] for row in answer.rows]
+    return shown
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
     """One finding."""
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity.value,
-        "evidence": finding.evidence.value,
-        "message": text(finding.message),
-        "line": finding.line,
-        "column": finding.column,
-        "tables": list(finding.tables),
-        "cause": finding.cause,
-        "measured": {name: cell(value) for name, value in finding.measured.items()},
-        "repairs": [
-            {"name": r.name, "safety": r.safety.value, "sql": text(r.sql)} for r in finding.repairs
-        ],
-    }
+    found: dict[str, Any] = plain(
+        {
+            "rule": finding.rule,
+            "severity": finding.severity.value,
+            "evidence": finding.evidence.value,
+            "message": finding.message,
+            "line": finding.line,
+            "column": finding.column,
+            "tables": finding.tables,
+            "cause": finding.cause,
+            "measured": {name: cell(value) for name, value in finding.measured.items()},
+            "repairs": [
+                {"name": r.name, "safety": r.safety.value, "sql": r.sql} for r in finding.repairs
+            ],
+        }
+    )
+    return found
 
 
 def error_json(error: ModularSqlError) -> dict[str, Any]:
     """What is printed when a command could not start."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "error": {"kind": error.kind, "message": text(error.message), "hint": error.hint},
-    }
+    said = {"kind": error.kind, "message": error.message, "hint": error.hint}
+    return {"schema_version": SCHEMA_VERSION, "error": plain(said)}
+
+
+def plain(value: Any) -> Any:
+    """A value made of lists, dictionaries and scalars with all its text made fit for JSON."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, dict):
+        return {text(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
 
 
 def cell(value: Any) -> Any:
@@ -77,29 +93,42 @@ def cell(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [cell(item) for item in value]
     if isinstance(value, dict):
-        return {_key(key): cell(item) for key, item in value.items()}
+        return _map(value)
     # Decimal with its digits, UUID, and whatever a driver adds: the value's own text.
-    return format(value, "f") if isinstance(value, Decimal) else str(value)
+    return text(format(value, "f") if isinstance(value, Decimal) else str(value))
 
 
 def text(value: str) -> str:
     """Text that a JSON file can hold; bytes that are no UTF-8 are shown as such."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return value if value.isascii() else _bytes(value).decode("utf-8", "backslashreplace")
 
 
 def _text_cell(value: str) -> Any:
     if value.isascii():
         return value
+    raw = _bytes(value)
     try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raw = value.encode("utf-8", "surrogateescape")
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
         return {"base64": base64.b64encode(raw).decode()}
     return value
 
 
-def _key(key: Any) -> str:
-    return text(key) if isinstance(key, str) else str(cell(key))
+def _bytes(value: str) -> bytes:
+    """The bytes a text stands for: lone surrogates are bytes that were no UTF-8 (PEP 383)."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a pair, which no driver makes but a caller may
+        return value.encode("utf-8", "surrogatepass")
+
+
+def _map(value: dict[Any, Any]) -> Any:
+    """An object; a list of pairs where two keys would become one name."""
+    names = [text(key) if isinstance(key, str) else str(cell(key)) for key in value]
+    items = [cell(item) for item in value.values()]
+    if len(set(names)) == len(names):
+        return dict(zip(names, items, strict=True))
+    return [list(pair) for pair in zip(map(cell, value), items, strict=True)]
 
 
 def _duration(value: timedelta) -> str:
@@ -108,17 +137,3 @@ def _duration(value: timedelta) -> str:
     value = abs(value)
     seconds = f"{value.seconds}.{value.microseconds:06d}".rstrip("0").rstrip(".")
     return f"{sign}P{value.days}DT{seconds}S"
-
-
-def _probe(probe: Probe | None) -> dict[str, Any] | None:
-    if probe is None:
-        return None
-    return {
-        "status": probe.status,
-        "states": list(probe.states),
-        "rows": probe.rows,
-        "distinct_rows": probe.distinct_rows,
-        "dup_ratio": probe.dup_ratio,
-        "pushed_down": probe.pushed_down,
-        "error": None if probe.error is None else text(probe.error),
-    }

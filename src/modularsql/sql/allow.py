@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from modularsql.sql.statement import Statement
 
-_NOTE = re.compile(r"modularsql:\s*allow\s+(?P<rules>\w+(?:\s*,\s*\w+)*)")
+_NOTE = re.compile(
+    r"\bmodularsql:[ \t]*allow[ \t]+(?P<rules>\w+(?:[ \t]*,[ \t]*\w+)*)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,26 +26,30 @@ class Allowance:
 
 def allowances(statement: Statement) -> tuple[Allowance, ...]:
     """All notes of that kind in and around the statement."""
-    if "modularsql:" not in statement.source:
-        return ()
     return tuple(_read(statement))
 
 
 def _read(statement: Statement) -> Iterator[Allowance]:
     source = statement.source
-    for start, end, leading in _gaps(statement):
+    for number, (start, end) in enumerate(_gaps(statement)):
         for note in _NOTE.finditer(source, start, end):
             line = source.count("\n", 0, note.start()) + 1
-            first, last = (1, source.count("\n") + 1) if leading else (line, line + 1)
+            first, last = (1, source.count("\n") + 1) if number == 0 else (line, line + 1)
             for rule in re.split(r"\s*,\s*", note["rules"]):
                 yield Allowance(rule=rule, first=first, last=last)
 
 
-def _gaps(statement: Statement) -> Iterator[tuple[int, int, bool]]:
-    """Stretches of the source that hold only white space and comments, and if they lead."""
-    at = 0 if not statement.extracted else statement.start
-    for number, token in enumerate(statement.tokens):
-        yield at, statement.start + token.start, number == 0
-        at = statement.start + token.end + 1
-    if statement.tokens and not statement.extracted:
-        yield at, len(statement.source), False
+def _gaps(statement: Statement) -> Iterator[tuple[int, int]]:
+    """Stretches of the source that hold only white space and comments; the first one leads."""
+    at, last = statement.around
+    for token in statement.tokens:
+        start, end = statement.start + token.start, statement.start + token.end + 1
+        yield at, start
+        if _TWO_WORDS.fullmatch(statement.source, start, end):
+            yield start, end
+        at = end
+    if statement.tokens:
+        yield at, last
+
+
+_TWO_WORDS = re.compile(r"[A-Za-z]+(?:\s|--|/\*).*\w", re.DOTALL)  # ORDER /* … */ BY

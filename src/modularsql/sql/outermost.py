@@ -4,13 +4,12 @@ An edit is made on the text at the place of one token, so everything else (comme
 spacing) stays byte for byte; the edited text is parsed again and must give the intended tree.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from modularsql.sql.parse import Unparsed, parse_text
+from modularsql.sql.parse import Unparsed, levels, parse_text
 from modularsql.sql.statement import Statement
 
 
@@ -38,8 +37,8 @@ def outermost(tree: object) -> exp.Select | exp.SetOperation | None:
 
 
 def is_cut(block: exp.Expr) -> bool:
-    """Whether LIMIT, OFFSET or FETCH cuts the rows of the block."""
-    return bool(block.args.get("limit") or block.args.get("offset"))
+    """Whether LIMIT, OFFSET, FETCH or a sample cuts the rows of the block."""
+    return any(block.args.get(name) for name in ("limit", "offset", "sample"))
 
 
 def has_distinct(block: exp.Expr) -> bool:
@@ -60,20 +59,22 @@ def orders_by_unselected(block: exp.Select) -> bool:
 
 
 def _is_selected(key: exp.Expr, block: exp.Select) -> bool:
-    if isinstance(key, exp.Collate):
+    while isinstance(key, exp.Collate | exp.Paren):
         key = key.this
-    if isinstance(key, exp.Literal):
-        return True  # a position in the SELECT list, or a constant
-    for item in block.expressions:
-        if isinstance(key, exp.Column) and not key.table and _same_name(key, item):
-            return True
-        if _covers(item, key) or item.unalias() == key:
-            return True
-        if isinstance(key, exp.Column) and isinstance(item.unalias(), exp.Column):
-            column = item.unalias()
-            if _same_name(key, column) and "" in (key.table, column.table):
-                return True
-    return False
+    if isinstance(key, exp.Literal | exp.Var):
+        return True  # a position in the SELECT list, a constant, or DuckDB's ORDER BY ALL
+    return any(_is_item(key, item) for item in block.expressions)
+
+
+def _is_item(key: exp.Expr, item: exp.Expr) -> bool:
+    column = item.unalias()
+    if column == key or _covers(item, key):
+        return True
+    if not isinstance(key, exp.Column):
+        return False
+    if not key.table:
+        return _same_name(key, item)
+    return isinstance(column, exp.Column) and not column.table and _same_name(key, column)
 
 
 def _same_name(key: exp.Column, item: exp.Expr) -> bool:
@@ -81,31 +82,32 @@ def _same_name(key: exp.Column, item: exp.Expr) -> bool:
 
 
 def _covers(item: exp.Expr, key: exp.Expr) -> bool:
-    """Whether `*` or `t.*` brings the ordered column along."""
-    if not isinstance(key, exp.Column):
+    """Whether `*` or `t.*` brings the ordered column along, as it is."""
+    star = item.this if isinstance(item, exp.Column) else item
+    if not isinstance(key, exp.Column) or not isinstance(star, exp.Star):
         return False
-    if isinstance(item, exp.Star):
-        return True
-    if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Star):
-        return False
-    return bool(key.table.casefold() == item.table.casefold())
+    if any(star.args.values()) or key.name.casefold() in _ROW_IDS:
+        return False  # `* EXCLUDE (…)` and the like; what `*` does not show
+    table = item.table if isinstance(item, exp.Column) else ""
+    return star is item or bool(key.table.casefold() == table.casefold())
+
+
+_ROW_IDS = ("rowid", "oid", "_rowid_")
 
 
 def distinct_place(statement: Statement) -> int | None:
     """Place in the text of the outermost SELECT's DISTINCT, None where there is none."""
-    select = _select_index(statement)
-    if select is None:
+    found = _selecting(statement)
+    if found is None or found[1].token_type != TokenType.DISTINCT:
         return None
-    following = statement.tokens[select + 1 : select + 2]
-    is_distinct = following and following[0].token_type == TokenType.DISTINCT
-    return following[0].start if is_distinct else None
+    return found[1].start
 
 
 def select_place(statement: Statement) -> int:
     """Place in the text of the outermost SELECT, else of the statement's first word."""
-    select = _select_index(statement)
-    if select is not None:
-        return statement.tokens[select].start
+    found = _selecting(statement)
+    if found is not None:
+        return found[0].start
     return statement.tokens[0].start if statement.tokens else 0
 
 
@@ -117,22 +119,21 @@ def add_distinct(statement: Statement, dialect: str) -> Edited:
     """
     block = outermost(statement.tree)
     if block is None:
-        return Declined(reason="its outermost query block is not a plain SELECT")
+        return Declined(reason=_why_none(statement))
     if is_cut(block):
-        return Declined(reason="LIMIT cuts the rows before DISTINCT could be applied to them all")
+        return _CUT
     if isinstance(block, exp.SetOperation):
         return _drop_all(statement, block, dialect)
     if block.args.get("distinct"):
         return Declined(reason="it already has DISTINCT")
     if orders_by_unselected(block):
         return Declined(reason="it is ordered by a column that it does not select")
-    at = _select_index(statement)
-    if at is None:
+    found = _selecting(statement)
+    if found is None:
         return Declined(reason="its outermost SELECT was not found in the text")
-    end = statement.tokens[at].end + 1
     wanted = block.copy()
     wanted.set("distinct", exp.Distinct())
-    return _checked(statement.text[:end] + " DISTINCT" + statement.text[end:], wanted, dialect)
+    return _checked(_with_distinct(statement.text, *found), wanted, dialect)
 
 
 def remove_distinct(statement: Statement, dialect: str) -> Edited:
@@ -146,18 +147,38 @@ def remove_distinct(statement: Statement, dialect: str) -> Edited:
     return _checked(_without(statement.text, at, len("DISTINCT")), wanted, dialect)
 
 
+_CUT = Declined(reason="LIMIT cuts the rows before DISTINCT could be applied to them all")
+
+
+def _why_none(statement: Statement) -> str:
+    if isinstance(statement.tree, Unparsed):
+        return statement.tree.reason
+    if is_cut(statement.tree):
+        return _CUT.reason
+    return "its outermost part is not a plain SELECT"
+
+
+def _with_distinct(text: str, select: Token, after: Token) -> str:
+    end = select.end + 1
+    if after.token_type == TokenType.ALL:  # SELECT ALL says what DISTINCT now denies
+        return text[: after.start] + "DISTINCT" + text[after.end + 1 :]
+    return text[:end] + " DISTINCT" + text[end:]
+
+
 def _drop_all(statement: Statement, block: exp.SetOperation, dialect: str) -> Edited:
-    if not isinstance(block, exp.Union) or block.args.get("distinct"):
+    if block.args.get("distinct"):
         return Declined(reason="its outermost set operation already returns distinct rows")
+    if isinstance(block, exp.Except):
+        return Declined(reason="EXCEPT without ALL would take away more rows")
     wanted = block.copy()
     wanted.set("distinct", True)
     # In a chain the last one on this level is the outermost: set operations associate left.
     for token in reversed(_level(statement)):
-        if token.text.upper() == "ALL":
+        if token.token_type == TokenType.ALL:
             edited = _checked(_without(statement.text, token.start, len("ALL")), wanted, dialect)
             if isinstance(edited, str):
                 return edited
-    return Declined(reason="its outermost UNION ALL was not found in the text")
+    return Declined(reason="its outermost ALL was not found in the text")
 
 
 def _without(text: str, start: int, length: int) -> str:
@@ -171,29 +192,22 @@ def _without(text: str, start: int, length: int) -> str:
 def _checked(text: str, wanted: exp.Expr, dialect: str) -> Edited:
     tree = parse_text(text, dialect)
     if isinstance(tree, Unparsed) or outermost(tree) != wanted:
-        return Declined(reason="the edited text would not mean what is intended")
+        return Declined(reason="the text cannot be edited without changing more than that")
     return text
 
 
-def _select_index(statement: Statement) -> int | None:
-    """Index of the SELECT token of the outermost block: the first on its own level."""
+def _selecting(statement: Statement) -> tuple[Token, Token] | None:
+    """The SELECT of the outermost block, the first on its own level, and the token after it."""
     if not isinstance(outermost(statement.tree), exp.Select):
         return None
-    first = next((t for t in _level(statement) if t.token_type == TokenType.SELECT), None)
-    return None if first is None else statement.tokens.index(first)
+    level = _level(statement)
+    at = next((i for i, t in enumerate(level) if t.token_type == TokenType.SELECT), None)
+    return None if at is None or at + 1 >= len(level) else (level[at], level[at + 1])
 
 
-def _level(statement: Statement) -> Sequence[Token]:
+def _level(statement: Statement) -> list[Token]:
     """The tokens that stand on the level of the outermost block, nothing deeper."""
     wanted, tree = 0, statement.tree
     while isinstance(tree, exp.Subquery):
         wanted, tree = wanted + 1, tree.this
-    depth, level = 0, []
-    for token in statement.tokens:
-        if token.token_type == TokenType.R_PAREN:
-            depth -= 1
-        if depth == wanted:
-            level.append(token)
-        if token.token_type == TokenType.L_PAREN:
-            depth += 1
-    return level
+    return [token for token, depth in levels(statement.tokens) if depth == wanted]

@@ -1,58 +1,86 @@
 """Text to tokens and tree, by sqlglot. What does not parse is a value with a reason.
 
-Tokens keep their places (0-based, end exclusive here), so that edits touch only what they mean.
+Tokens keep their places (0-based), so that edits touch only what they mean.
 """
 
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 # sqlglot warns on the log when it falls back to an opaque Command; our answer says it instead.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
+# Deeper than any database reads (SQLite stops at about 100), and well before a compiled parser
+# would run out of stack, which ends the process.
+_MOST_DEPTH = 200
+# Steps of the parser, about a second's worth. Where two readings are possible it tries one, then
+# the other, so each further one inside doubles the work: 30 joins without ON take it a day.
+_MOST_WORK = 2**18
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unparsed:
-    """Why there is no tree; the database may still run the text."""
+    """Why there is no tree, as the end of a sentence, and where in the text (0-based).
+
+    The database may still run the text.
+    """
 
     reason: str
-    line: int = 1
-    column: int = 1
+    at: int = 0
 
 
 Tree = exp.Expr | Unparsed
 
 
 def tokenize(text: str, dialect: str) -> tuple[Token, ...] | Unparsed:
-    """The tokens of `text`, or why it has none (an unclosed quote, for one)."""
+    """The tokens of `text` without its comments, or why it has none (an unclosed quote)."""
+    tokenizer = Dialect.get_or_raise(dialect)
     try:
-        return tuple(Dialect.get_or_raise(dialect).tokenize(text))
-    except (TokenError, RecursionError, ValueError, IndexError) as error:
-        return Unparsed(reason=_one_line(error))
+        tokens = tokenizer.tokenize(text)
+        if any(token.comments for token in tokens):
+            # Again with blanks for comments: sqlglot knows no ORDER /* … */ BY.
+            tokens = tokenizer.tokenize(_blanked(text, tokens))
+    except (TokenError, RecursionError, ValueError, IndexError):
+        return Unparsed(reason="our parser cannot tell its words apart (is a quote left open?)")
+    return tuple(tokens)
+
+
+def _blanked(text: str, tokens: Sequence[Token]) -> str:
+    """`text` with white space of the same length for what stands between the tokens."""
+    parts, at = [], 0
+    for token in tokens:
+        parts += [
+            _NOT_A_LINE_BREAK.sub(" ", text[at : token.start]),
+            text[token.start : token.end + 1],
+        ]
+        at = token.end + 1
+    return "".join(parts)
+
+
+_NOT_A_LINE_BREAK = re.compile(r"[^\n]")
 
 
 def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
     """The tree of one statement. sqlglot accepts some text that no database does."""
+    if reason := _too_hard(tokens):
+        return Unparsed(reason=reason)
     try:
         trees = Dialect.get_or_raise(dialect).parser().parse(list(tokens), text)
     except ParseError as error:
-        where = error.errors[0] if error.errors else {}
-        return Unparsed(
-            reason=str(where.get("description") or _one_line(error)),
-            line=int(where.get("line") or 1),
-            column=int(where.get("col") or 1),
-        )
+        return _stopped(error, tokens)
     except RecursionError:
-        return Unparsed(reason="nested too deeply to parse")
+        return Unparsed(reason="it is nested too deeply for our parser")
     except Exception as error:
         # A parser that meets arbitrary text; whatever it trips over, the text is still runnable.
-        return Unparsed(reason=f"the parser failed: {_one_line(error)}")
+        return Unparsed(reason=f"our parser failed ({type(error).__name__})")
     if len(trees) != 1 or trees[0] is None:
-        return Unparsed(reason="not one statement")
+        return Unparsed(reason="it is not one statement")
     return trees[0]
 
 
@@ -69,22 +97,27 @@ def is_query(tree: Tree | None) -> bool:
     return isinstance(tree, exp.Select | exp.SetOperation | exp.Values)
 
 
-def split_statements(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Places `(start, end)` of the statements between semicolons; empty ones are left out."""
-    places: list[tuple[int, int]] = []
-    first: Token | None = None
-    last: Token | None = None
-    for token in tokens:
+def split_statements(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
+    """The tokens of each statement between semicolons; empty ones are left out."""
+    parts: list[tuple[Token, ...]] = []
+    start = 0
+    for i, token in enumerate(tokens):
         if token.token_type == TokenType.SEMICOLON:
-            if first is not None and last is not None:
-                places.append((first.start, last.end + 1))
-            first = last = None
-        else:
-            first = first or token
-            last = token
-    if first is not None and last is not None:
-        places.append((first.start, last.end + 1))
-    return places
+            parts.append(tuple(tokens[start:i]))
+            start = i + 1
+    parts.append(tuple(tokens[start:]))
+    return [part for part in parts if part]
+
+
+def levels(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+    """Each token with the number of parentheses around it (those themselves: outside)."""
+    depth = 0
+    for token in tokens:
+        if token.token_type == TokenType.R_PAREN:
+            depth -= 1
+        yield token, depth
+        if token.token_type == TokenType.L_PAREN:
+            depth += 1
 
 
 def line_column(text: str, at: int) -> tuple[int, int]:
@@ -93,6 +126,49 @@ def line_column(text: str, at: int) -> tuple[int, int]:
     return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
 
 
-def _one_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+def _stopped(error: ParseError, tokens: Sequence[Token]) -> Unparsed:
+    """sqlglot's own words name its classes; the word it stopped at says more to a reader."""
+    where = error.errors[0] if error.errors else {}
+    place = (where.get("line"), where.get("col"))
+    token = next((t for t in tokens if (t.line, t.col) == place), None)
+    if token is None:
+        return Unparsed(reason="our parser does not understand it")
+    word = token.text if len(token.text) <= 40 else token.text[:37] + "..."
+    return Unparsed(reason=f'our parser stops at "{word}"', at=token.start)
+
+
+def _too_hard(tokens: Sequence[Token]) -> str | None:
+    if max((depth for _, depth in levels(tokens)), default=0) > _MOST_DEPTH:
+        return "it is nested too deeply for our parser"
+    if len(tokens) << _forks(tokens) > _MOST_WORK:
+        return "it has too many readings for our parser (joins without a condition, for one)"
+    return None
+
+
+def _forks(tokens: Sequence[Token]) -> int:
+    """How many places with two readings may stand one inside the other.
+
+    Joins that may still find their ON further on, calls named like a type (`date(date(…`), and
+    DuckDB's bare IF.
+    """
+    bare_joins = ifs = most = 0
+    calls: list[bool] = []
+    before: TokenType | None = None
+    bare_if = False
+    for token in tokens:
+        kind = token.token_type
+        if kind == TokenType.JOIN:
+            bare_joins += 1
+        elif kind in _SETTLES_A_JOIN:
+            bare_joins -= 1
+        elif kind == TokenType.L_PAREN:
+            calls.append(before in Parser.TYPE_TOKENS)
+            most = max(most, sum(calls))
+        elif kind == TokenType.R_PAREN and calls:
+            calls.pop()
+        ifs += bare_if and kind != TokenType.L_PAREN
+        before, bare_if = kind, token.text.upper() == "IF"
+    return min(max(bare_joins, 0) + most + ifs, 64)
+
+
+_SETTLES_A_JOIN = (TokenType.ON, TokenType.USING, TokenType.CROSS, TokenType.NATURAL)

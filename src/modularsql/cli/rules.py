@@ -1,0 +1,37 @@
+"""`modularsql rules`."""
+
+import click
+
+from modularsql.cli.common import format_option, output, print_json, reporting, verbose_option
+
+
+@click.command("rules")
+@click.argument("show", type=click.Choice(["show"]), required=False)
+@click.argument("name", required=False)
+@format_option
+@verbose_option
+@reporting
+def command(show: str | None, name: str | None, format_: str, verbose: bool) -> int:
+    """List every rule, or show one with its page of cases.
+
+    \b
+    Example:
+      modularsql rules
+      modularsql rules show fan_out_sum
+    """
+    from modularsql.errors import InputError
+    from modularsql.service.ruling import all_rules, one_rule
+
+    if show and not name:
+        raise InputError("rules show needs the name of a rule", "see modularsql rules")
+    found = [one_rule(name)] if name is not None else all_rules()
+    with output():
+        if format_ == "json":
+            print_json([{"name": r.name, "summary": r.summary, "page": r.page} for r in found])
+        elif name is not None:
+            click.echo(found[0].page, nl=False)
+        else:
+            width = max(len(rule.name) for rule in found)
+            for rule in found:
+                click.echo(f"{rule.name:{width}}  {rule.summary}")
+    return 0

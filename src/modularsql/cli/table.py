@@ -1,0 +1,134 @@
+"""Rows for reading: one line for each where they fit the width, else one block for each.
+
+Numbers are never cut; text is, with `…`. A result too wide for a table is shown column below
+column, so that a name and its value stay together.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from modularsql.cli.common import counted, printable
+from modularsql.cli.screen import Screen
+from modularsql.service.jsonable import cell
+
+MOST_ROWS = 20
+_LONGEST_CELL = 100  # where there is no width to keep to
+_NARROWEST_CELL = 12
+_MOST_COLUMNS = 50  # of a row shown column below column
+_MOST_LINES = 40
+
+Row = Sequence[Any]
+
+
+def print_rows(screen: Screen, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """The first rows, and how many more there are."""
+    names = [_short(name) for name in columns]
+    cells = [[shown(value) for value in row] for row in rows[:MOST_ROWS]]
+    widths = _widths(names, cells, rows, screen.room)
+    if widths is not None:
+        printed = _print_table(screen, names, cells, rows, widths)
+    else:
+        printed = _print_blocks(screen, names, cells, len(rows))
+    if more := len(rows) - printed:
+        screen.say(f"… {counted(more, 'more row')} (--format json has them)")
+
+
+def shown(value: Any) -> str:
+    """One value on one line; NULL, bytes and nested values by what they are."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return _short(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{counted(len(value), 'byte')}>"
+    if isinstance(value, float):
+        return str(value)
+    as_json = cell(value)
+    return _short(as_json if isinstance(as_json, str) else json.dumps(as_json, ensure_ascii=False))
+
+
+def _short(text: str) -> str:
+    """On one line; a text of megabytes is cut before it is looked at."""
+    cut = text[: 4 * _LONGEST_CELL]
+    return printable(cut.replace("\r\n", "⏎").replace("\n", "⏎")) + ("…" if cut != text else "")
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _widths(
+    names: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Row], room: int | None
+) -> list[int] | None:
+    """The width of each column; None where the columns do not fit beside each other."""
+    most = room or _LONGEST_CELL
+    natural, least = [], []
+    for at, name in enumerate(names):
+        longest = max((cell_len(row[at]) for row in cells), default=0)
+        whole = longest if _is_numeric(rows, at) else min(longest, _NARROWEST_CELL)
+        natural.append(max(1, min(max(cell_len(name), longest), most)))
+        least.append(min(natural[-1], max(whole, min(cell_len(name), _NARROWEST_CELL))))
+    if room is None:
+        return natural
+    room -= 3 * (len(names) - 1)
+    if sum(least) > room:
+        return None
+    while sum(natural) > room:
+        widest = max(range(len(names)), key=lambda i: (natural[i] > least[i], natural[i]))
+        natural[widest] -= 1
+    return natural
+
+
+def _is_numeric(rows: Sequence[Row], at: int) -> bool:
+    values = [row[at] for row in rows[:MOST_ROWS] if row[at] is not None]
+    return bool(values) and all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in values
+    )
+
+
+def _print_table(
+    screen: Screen,
+    names: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    rows: Sequence[Row],
+    widths: Sequence[int],
+) -> int:
+    bar, dash, cross = ("│", "─", "┼") if screen.encoding.startswith("utf") else ("|", "-", "+")
+    right = [_is_numeric(rows, at) for at in range(len(names))]
+
+    def line(values: Sequence[str]) -> str:
+        return f" {bar} ".join(_padded(values, widths, right)).rstrip()
+
+    screen.say(line(names), "bold")
+    screen.say(f"{dash}{cross}{dash}".join(dash * width for width in widths))
+    for row in cells:
+        screen.say(line(row))
+    return len(cells)
+
+
+def _padded(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
+    for value, width, to_right in zip(values, widths, right, strict=True):
+        text = _cut(value, width)
+        gap = " " * (width - cell_len(text))
+        yield gap + text if to_right else text + gap
+
+
+def _print_blocks(
+    screen: Screen, names: Sequence[str], cells: Sequence[Sequence[str]], total: int
+) -> int:
+    room = screen.room or _LONGEST_CELL
+    names = [_cut(name, room // 3) for name in names[:_MOST_COLUMNS]]
+    width = max(cell_len(name) for name in names)
+    kept = cells[: max(1, _MOST_LINES // (len(names) + 1))]
+    for number, row in enumerate(kept, 1):
+        screen.say(Text(f"row {number:,} of {total:,}", style="bold"))
+        for name, value in zip(names, row, strict=False):
+            gap = " " * (width - cell_len(name))
+            screen.say(f"  {name}{gap}  {_cut(value, max(room - width - 4, 8))}".rstrip())
+        if len(row) > len(names):
+            screen.say(f"  … {counted(len(row) - len(names), 'more column')}")
+    return len(kept)

@@ -1,0 +1,69 @@
+"""The files engines may open: existing ones only, and looked at without disturbing anybody.
+
+On POSIX systems closing any descriptor of a file drops every lock this process holds on it
+(https://www.sqlite.org/howtocorrupt.html, section 2.2): also those of a SQLite or DuckDB
+connection of the program that we are a part of, whose database another process could then write
+to at the same time. So the descriptors through which first bytes are read stay open.
+"""
+
+import os
+import stat
+import sys
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from modularsql.errors import InputError, SetupError
+
+_KEPT = 200  # descriptors; the usual limit of a process is 1,024
+
+_descriptors: OrderedDict[tuple[int, int], int] = OrderedDict()
+_turn = threading.Lock()
+
+
+def existing_file(path: Path) -> Path:
+    """The path itself if it is a file that can be read; opening must never create one."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise InputError(f"no database file at {path}", "check the path", "not_found") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{path} is a folder, not a database file")
+    if not stat.S_ISREG(found.st_mode):  # a pipe would block, a device may never end
+        raise InputError(f"{path} is no regular file", "give a database file", "not_a_database")
+    if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise _unreadable(path, "Permission denied")
+    return path
+
+
+def head(path: Path, size: int) -> bytes:
+    """The first bytes of a file. Raises `SetupError` where it cannot be read."""
+    try:
+        if sys.platform == "win32":
+            with path.open("rb") as file:
+                return file.read(size)
+        with _turn:
+            return os.pread(_descriptor(path), size, 0)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _descriptor(path: Path) -> int:
+    found = path.stat()
+    key = (found.st_dev, found.st_ino)
+    if key not in _descriptors:
+        for gone in [k for k, fd in _descriptors.items() if os.fstat(fd).st_nlink == 0]:
+            os.close(_descriptors.pop(gone))
+        while len(_descriptors) >= _KEPT:
+            os.close(_descriptors.popitem(last=False)[1])
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        _descriptors[key] = opened
+    _descriptors.move_to_end(key)
+    return _descriptors[key]
+
+
+def _unreadable(path: Path, why: object) -> SetupError:
+    why = getattr(why, "strerror", None) or why
+    return SetupError(f"cannot read {path}: {why}", "check its permissions", "unreadable")

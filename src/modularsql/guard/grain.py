@@ -1,0 +1,117 @@
+"""Grain findings at run time: what the rules suspect is measured, then said.
+
+`multiplicity/` is pure and knows patterns; here they meet the data. A suspicion of repeated rows
+that the data does not bear out is dropped; one that cannot be measured is said softly.
+"""
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from modularsql.catalog import Catalog
+from modularsql.guard.session import Session, counting
+from modularsql.multiplicity.infer import infer
+from modularsql.multiplicity.measure import entity_rows
+from modularsql.multiplicity.model import Query
+from modularsql.multiplicity.registry import Analysis, Issue, issues
+from modularsql.records import Evidence, Finding, Severity
+from modularsql.rows import Rows
+from modularsql.sql.parse import Unparsed, is_query
+from modularsql.sql.statement import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """An issue, what is said of it, and whether the data was asked and bore it out."""
+
+    issue: Issue
+    finding: Finding
+    borne_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A statement's facts and the issues found in it."""
+
+    query: Query | None = None
+    issues: tuple[Measured, ...] = ()
+
+    def rules(self) -> set[str]:
+        """The names of the rules that found something."""
+        return {one.issue.rule for one in self.issues}
+
+
+def static(statement: Statement, catalog: Catalog) -> Seen:
+    """All issues of a statement, by what the catalog says alone."""
+    tree = statement.tree
+    query = None if isinstance(tree, Unparsed) or not is_query(tree) else infer(tree, catalog)
+    if query is None:
+        return Seen()
+    found = issues(Analysis(query=query, catalog=catalog))
+    return Seen(
+        query=query,
+        issues=tuple(Measured(issue=i, finding=finding_of(i, statement)) for i in found),
+    )
+
+
+def look(statement: Statement, session: Session) -> Seen:
+    """All issues of a statement; those about repeated rows are put to the data."""
+    seen = static(statement, session.engine.catalog())
+    if seen.query is None:
+        return seen
+    asked = (_measured(one, seen.query, session) for one in seen.issues)
+    return replace(seen, issues=tuple(one for one in asked if one is not None))
+
+
+def _measured(one: Measured, whole: Query, session: Session) -> Measured | None:
+    """The issue with its factor on this data; None where no row is repeated."""
+    issue, finding = one.issue, one.finding
+    if not issue.multipliers:
+        return one
+    query = entity_rows(issue, whole, session.engine.dialect)
+    outcome = session.run(counting(query.sql, query.columns), session.params) if query else None
+    if not isinstance(outcome, Rows):
+        soft = replace(finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
+        return Measured(issue=issue, finding=soft)
+    rows, distinct = (int(value) for value in outcome.rows[0])
+    if rows <= distinct:
+        return None
+    factor = rows / distinct
+    words = f" Here {distinct:,} become {rows:,}: {factor:,.3g} times on average."
+    return Measured(
+        issue=issue,
+        borne_out=True,
+        finding=replace(
+            finding,
+            severity=issue.measured or issue.severity,
+            message=finding.message + words,
+            evidence=Evidence.OBSERVED,
+            measured={"rows_before": distinct, "rows_after": rows, "factor": round(factor, 4)},
+        ),
+    )
+
+
+def finding_of(issue: Issue, statement: Statement) -> Finding:
+    """What is said of an issue before the data was asked."""
+    line, column = statement.place(_place(issue.node))
+    join = next((s.join for s in issue.multipliers if s.join is not None), None)
+    sources = (*issue.entity, *issue.multipliers)
+    return Finding(
+        rule=issue.rule,
+        severity=issue.severity,
+        message=issue.message,
+        evidence=issue.evidence,
+        line=line,
+        column=column,
+        tables=tuple(dict.fromkeys(source.name for source in sources)),
+        cause=None if join is None else _written(join),
+    )
+
+
+def _written(join: exp.Join) -> str:
+    return " ".join(join.sql(comments=False).split()).lstrip(", ")
+
+
+def _place(node: exp.Expr) -> int:
+    """Where a node begins: the place of its first part that has one."""
+    return min((p.meta["start"] for p in node.walk() if "start" in p.meta), default=0)

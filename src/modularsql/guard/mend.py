@@ -1,0 +1,262 @@
+"""Repairs under policy `grain`: rewrites of findings, each run and compared, one at a time.
+
+A rewrite is applied when its check held and nothing speaks for the copies it would drop
+(`multiplicity/intent.py`); else it is offered, and the answer says what speaks against it. After
+one was applied the statement is looked at again, so that what it settled is not repaired twice.
+"""
+
+from dataclasses import dataclass, replace
+
+from modularsql.guard import findings as say
+from modularsql.guard.grain import Measured, Seen, look, static
+from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
+from modularsql.guard.probe import is_repetitive
+from modularsql.guard.session import Session
+from modularsql.guard.state import State
+from modularsql.multiplicity.intent import against, asks_for_distinct
+from modularsql.multiplicity.rewrites import REWRITES
+from modularsql.multiplicity.rewrites.semi_join import semi_join
+from modularsql.records import Finding, Repair, Safety, Severity
+from modularsql.rows import distinct_rows
+from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, select_place
+from modularsql.sql.statement import Statement, read_statement
+
+_MOST_ROUNDS = 4
+# These promise the rows as they are, only once; others promise another answer.
+_KEEPS_ROWS = frozenset({"semi_join", "inject_distinct"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A rewrite that held its check: its result, the rule it answers, and what speaks against."""
+
+    name: str
+    rule: str
+    result: Result
+    doubts: tuple[str, ...] = ()
+    finding: Finding | None = None
+
+    @property
+    def safety(self) -> Safety:
+        """`measured`, unless the copies may be meant."""
+        return Safety.SUGGESTED if self.doubts else Safety.MEASURED
+
+
+def mend(state: State) -> State:
+    """The stage: offer what can be repaired, and apply it where asked to fix."""
+    statement = state.statement
+    if state.rows is None or state.counts is None or not isinstance(statement, Statement):
+        return state
+    now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
+    seen = state.seen or Seen()
+    for _ in range(_MOST_ROUNDS):
+        offers, notes = _offers(state, statement, now, seen)
+        state = replace(state, notes=tuple(dict.fromkeys((*state.notes, *notes))))
+        chosen = next((offer for offer in offers if not offer.doubts), None)
+        for offer in offers:
+            if not (state.fix and chosen is not None) or offer is chosen:
+                state = _attach(state, statement, offer)
+        if not state.fix or chosen is None or not _is_heard(state, chosen):
+            break
+        now = chosen.result
+        text = statement.with_text(now.sql)
+        state = replace(state, final_sql=text, rows=now.rows, applied=(*state.applied, chosen.name))
+        fresh = read_statement(text, state.session.engine.dialect, state.settings.max_parse_chars)
+        if not isinstance(fresh, Statement):
+            break
+        statement, seen = fresh, look(fresh, state.session)
+    return _settled(state, now, seen) if state.applied else state
+
+
+def _is_heard(state: State, offer: Offer) -> bool:
+    """Whether the finding that an offer answers was not silenced by the user."""
+    return state.found(offer.rule)
+
+
+def _offers(
+    state: State, statement: Statement, now: Result, seen: Seen
+) -> tuple[list[Offer], list[str]]:
+    """What can be done about each finding, in the order of preference, and why not more."""
+    offers: list[Offer] = []
+    notes: list[str] = []
+    block = seen.query.block if seen.query is not None else None
+    asked = asks_for_distinct(block, state.question) if block is not None else None
+    if asked is not None and now.counts.rows > now.counts.distinct:
+        offers += _asked(asked, statement, now, state.session)
+    for one in seen.issues:
+        offer = _rewritten(one, statement, now, state, notes)
+        if offer is not None:
+            offers.append(offer)
+    if asked is None:
+        masked = "masked_fan_out" in _borne_out(seen)
+        offers += (_unmasked if masked else _undistinct)(statement, now, state)
+    return offers, notes
+
+
+def _borne_out(seen: Seen) -> set[str]:
+    return {one.issue.rule for one in seen.issues if one.borne_out}
+
+
+def _asked(why: str, statement: Statement, now: Result, session: Session) -> list[Offer]:
+    """DISTINCT, where the question asks for each value once."""
+    edited = add_distinct(statement, session.engine.dialect)
+    after = edited if isinstance(edited, Declined) else rerun(edited, now, session)
+    if isinstance(after, Declined) or after.counts.rows != now.counts.distinct:
+        return []
+    place = statement.place(select_place(statement))
+    finding = say.repeated_values(now.counts.rows, now.counts.distinct, why, place)
+    return [Offer(name="inject_distinct", rule=finding.rule, result=after, finding=finding)]
+
+
+def _undistinct(statement: Statement, now: Result, state: State) -> list[Offer]:
+    """The paper's P2, where no join repeats rows that DISTINCT would have to drop."""
+    patched = remove_distinct_patch(statement, now, state.policy, state.session)
+    if not isinstance(patched, Patched) or patched.finding is None:
+        return []
+    rule = patched.finding.rule
+    return [Offer(name=patched.name, rule=rule, result=patched.result, finding=patched.finding)]
+
+
+def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
+    """One row for each thing, where DISTINCT hides copies and melts things of one name."""
+    if not state.found("entity_merge"):
+        return []
+    dialect = state.session.engine.dialect
+    bare = remove_distinct(statement, dialect)
+    if isinstance(bare, Declined):
+        return []
+    inner = read_statement(bare, dialect, state.settings.max_parse_chars)
+    if not isinstance(inner, Statement):
+        return []
+    repeated = next((i for i in look(inner, state.session).issues if i.borne_out), None)
+    edited = semi_join(inner, repeated.issue, dialect) if repeated else Declined(reason="")
+    after = edited if isinstance(edited, Declined) else rerun(edited, now, state.session)
+    if isinstance(after, Declined) or after.counts.distinct != now.counts.rows:
+        return []
+    if after.counts.rows == now.counts.rows:
+        return []
+    doubt = "somebody wrote DISTINCT, and equal names may be meant to be one"
+    return [Offer(name="semi_join", rule="entity_merge", result=after, doubts=(doubt,))]
+
+
+def _rewritten(
+    one: Measured, statement: Statement, now: Result, state: State, notes: list[str]
+) -> Offer | None:
+    """The first rewrite of an issue that holds its check."""
+    for name, rewrite in REWRITES:
+        if name not in one.issue.rewrites:
+            continue
+        edited = rewrite(statement, one.issue, state.session.engine.dialect)
+        after = edited if isinstance(edited, Declined) else _checked(edited, name, one, now, state)
+        if isinstance(after, Declined):
+            notes.append(f"{name} was not applied: {after.reason}")
+            continue
+        doubts = against(one.issue, state.question) if name in _KEEPS_ROWS else ()
+        if one.finding.severity == Severity.INFO and after.counts == now.counts:
+            continue  # nothing was wrong on this data, and nothing would change
+        return Offer(name=name, rule=one.issue.rule, result=after, doubts=doubts)
+    return None
+
+
+def _checked(sql: str, name: str, one: Measured, now: Result, state: State) -> Result | Declined:
+    """What a rewrite promises: the same set of rows, or the same groups."""
+    after = rerun(sql, now, state.session, same_names=name in _KEEPS_ROWS)
+    if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
+        return after
+    block = one.issue.block
+    if block.is_aggregate:
+        return _same_groups(after, now, one)
+    if name not in _KEEPS_ROWS or not state.session.compares_bytes(sql):
+        return after
+    if distinct_rows(after.rows.rows) != distinct_rows(now.rows.rows):
+        return Declined(reason="the rewritten query returned another set of rows")
+    return after
+
+
+def _same_groups(after: Result, before: Result, one: Measured) -> Result | Declined:
+    """Groups stay, and with them every column that holds no aggregate."""
+    block = one.issue.block
+    if len(after.rows.rows) != len(before.rows.rows):
+        return Declined(reason="the rewritten query returned another number of groups")
+    aggregated = {id(aggregate.node) for aggregate in block.aggregates}
+    kept = [
+        i
+        for i, output in enumerate(block.outputs)
+        if not any(id(part) in aggregated for part in output.expression.walk())
+    ]
+    if len(block.outputs) != len(after.rows.columns):
+        return after
+    sides = [
+        distinct_rows([tuple(row[i] for i in kept) for row in result.rows.rows])
+        for result in (after, before)
+    ]
+    if sides[0] != sides[1]:
+        return Declined(reason="the rewritten query returned other groups")
+    return after
+
+
+def _attach(state: State, statement: Statement, offer: Offer) -> State:
+    """The repair beside the finding that it answers, with what speaks against it."""
+    if offer.finding is not None and not state.found(offer.rule):
+        state = state.note(offer.finding)
+    repair = Repair(name=offer.name, safety=offer.safety, sql=statement.with_text(offer.result.sql))
+    findings = tuple(
+        _with(finding, repair, offer.doubts)
+        if finding.rule == offer.rule and not finding.repairs
+        else finding
+        for finding in state.findings
+    )
+    return replace(state, findings=findings)
+
+
+def _with(finding: Finding, repair: Repair, doubts: tuple[str, ...]) -> Finding:
+    words = f" The repair is only suggested: {'; '.join(doubts)}." if doubts else ""
+    return replace(finding, message=finding.message + words, repairs=(*finding.repairs, repair))
+
+
+def _settled(state: State, now: Result, seen: Seen) -> State:
+    """Findings that the applied repairs settled along the way carry the last of them."""
+    last = next(r for f in reversed(state.findings) for r in f.repairs if r.name in state.applied)
+    done = replace(last, sql=state.final_sql)
+    open_ = seen.rules()
+    if is_repetitive(now.counts, state.policy.tau_inject):
+        open_.add(say.DUPLICATE_ROWS)
+    ours = {one.issue.rule for one in (state.seen or Seen()).issues} | {say.DUPLICATE_ROWS}
+    findings = tuple(
+        replace(finding, repairs=(done,))
+        if finding.rule in ours and finding.rule not in open_ and not finding.repairs
+        else finding
+        for finding in state.findings
+    )
+    return replace(state, findings=findings)
+
+
+def analysed(state: State) -> State:
+    """The stage before: look beneath the rows, and say what was seen."""
+    statement = state.statement
+    if not isinstance(statement, Statement) or (state.failure and not _timed_out(state)):
+        return state
+    if state.rows is not None:
+        seen = look(statement, state.session)
+    else:
+        seen = static(statement, state.session.engine.catalog())
+    state = replace(state, seen=seen)
+    state = state.note(*(one.finding for one in seen.issues))
+    if seen.query is None or any(one.borne_out for one in seen.issues):
+        return state
+    # No join repeats these rows: they are equal rows of different things.
+    softened = tuple(
+        replace(
+            finding,
+            severity=Severity.INFO,
+            message=finding.message + " No join repeats rows here: equal values are no fault.",
+        )
+        if finding.rule == say.DUPLICATE_ROWS
+        else finding
+        for finding in state.findings
+    )
+    return replace(state, findings=softened)
+
+
+def _timed_out(state: State) -> bool:
+    return state.failure is not None and state.failure.kind.value == "timeout"

@@ -1,0 +1,55 @@
+"""What is known of one query while it goes through the stages of `run.py`."""
+
+from dataclasses import dataclass, replace
+
+from modularsql.config import Settings
+from modularsql.guard.grain import Seen
+from modularsql.guard.policy import Policy
+from modularsql.guard.session import Counts, Session
+from modularsql.multiplicity.question import Question
+from modularsql.records import Failure, Finding, Probe
+from modularsql.rows import Rows
+from modularsql.sql.allow import Allowance
+from modularsql.sql.statement import Many, NoSql, Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Grows by `replace`; `allowed` and `notes_in_sql` say which rules are to be silent."""
+
+    sql: str
+    session: Session
+    policy: Policy
+    settings: Settings
+    fix: bool
+    execute: bool
+    allowed: tuple[str, ...]
+    notes_in_sql: tuple[Allowance, ...] = ()
+    statement: Statement | NoSql | Many | None = None
+    rows: Rows | None = None
+    failure: Failure | None = None
+    counts: Counts | None = None
+    probe: Probe | None = None
+    findings: tuple[Finding, ...] = ()
+    applied: tuple[str, ...] = ()
+    final_sql: str = ""
+    question: Question | None = None
+    seen: Seen | None = None
+    notes: tuple[str, ...] = ()
+
+    def note(self, *found: Finding) -> "State":
+        """With more findings, those left out that the user allowed there."""
+        heard = tuple(finding for finding in found if not self._is_allowed(finding))
+        return replace(self, findings=self.findings + heard)
+
+    def found(self, rule: str) -> bool:
+        """Whether there is a finding of that rule (none where it was allowed)."""
+        return any(finding.rule == rule for finding in self.findings)
+
+    def _is_allowed(self, finding: Finding) -> bool:
+        if finding.rule in self.allowed:
+            return True
+        return any(
+            note.rule == finding.rule and note.first <= finding.line <= note.last
+            for note in self.notes_in_sql
+        )

@@ -1,0 +1,119 @@
+"""Does the question want the copies? What can be known of it, cheaply and in the open.
+
+Two tables of signs. `AGAINST` speak for the copies: one that holds, and a repair is only
+suggested. `FOR_DISTINCT` say that a question asks for values, not for rows: one that holds, and
+copies in the result are a fault even where no join made them. Without a question only the
+query itself speaks.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from modularsql.multiplicity.algebra import union
+from modularsql.multiplicity.columns import conjuncts
+from modularsql.multiplicity.model import Block, Source
+from modularsql.multiplicity.question import (
+    Question,
+    asks_for_different,
+    asks_for_values,
+    asks_of,
+    asks_of_each,
+    mentions,
+    names_one_of_several,
+)
+from modularsql.multiplicity.registry import Issue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """One feature, and what it says where it holds."""
+
+    reason: str
+    holds: Callable[[Issue, Question | None], bool]
+
+
+def _orders_by_multiplier(issue: Issue, question: Question | None) -> bool:
+    order = issue.block.select.args.get("order")
+    homes = [issue.block.columns.get(id(c)) for c in order.find_all(exp.Column)] if order else []
+    return any(home is not None and home[0] in issue.multipliers for home in homes)
+
+
+def _repeating(issue: Issue) -> tuple[Source, ...]:
+    """Every source that the entity does not settle: what repeats it, and what comes with that."""
+    reach = issue.block.rows.closure(union(s.relation.ids for s in issue.entity) | issue.within)
+    return tuple(s for s in issue.block.sources if s.relation.ids & ~reach)
+
+
+def _asks_of_each_multiplier(issue: Issue, question: Question | None) -> bool:
+    return question is not None and any(asks_of_each(question, s.name) for s in _repeating(issue))
+
+
+def _names_several(issue: Issue, question: Question | None) -> bool:
+    """`What is the publisher for A, B and C`: an answer for each of them."""
+    if question is None or not names_one_of_several(question):
+        return False
+    where = issue.block.select.args.get("where")
+    for part in conjuncts(where.this if where else None):
+        several = isinstance(part, exp.Or) or (
+            isinstance(part, exp.In) and len(part.expressions) > 1
+        )
+        homes = [issue.block.columns.get(id(column)) for column in part.find_all(exp.Column)]
+        if several and any(home and home[0] in issue.multipliers for home in homes):
+            return True
+    return False
+
+
+AGAINST: tuple[Sign, ...] = (
+    Sign(
+        reason="the result is ordered by the table that repeats its rows",
+        holds=_orders_by_multiplier,
+    ),
+    Sign(
+        reason="LIMIT cuts the rows",
+        holds=lambda issue, question: issue.block.is_cut and not issue.block.is_aggregate,
+    ),
+    Sign(reason="the question asks for each of them", holds=_asks_of_each_multiplier),
+    Sign(reason="the question names several and asks about each", holds=_names_several),
+)
+
+
+def against(issue: Issue, question: Question | None) -> tuple[str, ...]:
+    """Why the copies that an issue finds may be meant; () where nothing says so."""
+    if asks_for_different(question):
+        return ()
+    return tuple(sign.reason for sign in AGAINST if sign.holds(issue, question))
+
+
+def asks_for_distinct(block: Block, question: Question | None) -> str | None:
+    """Why a question wants each value once, whatever the tables hold; None where it does not."""
+    if question is None or block.is_aggregate or block.is_cut or not block.outputs:
+        return None
+    if asks_for_different(question):
+        return "the question asks for different values"
+    if len(block.outputs) == 1 and asks_for_values(question, block.outputs[0].name):
+        return f"the question asks for values of {block.outputs[0].name}"
+    target = _reference(block)
+    if target is not None and mentions(question, target):
+        rows = [source.name for source in block.sources if source.name != target]
+        if asks_of(question, target) or not any(mentions(question, name) for name in rows):
+            return f"the question asks for rows of {target}, and the query lists references to it"
+    return None
+
+
+def _reference(block: Block) -> str | None:
+    """The table that all outputs refer to by foreign keys, if there is one."""
+    targets = {_target(output.expression, block) for output in block.outputs}
+    return targets.pop() if len(targets) == 1 else None
+
+
+def _target(expression: exp.Expr, block: Block) -> str | None:
+    found = block.columns.get(id(expression))
+    if found is None:
+        return None
+    source: Source = found[0]
+    for key in source.table.foreign_keys if source.table else ():
+        if [name.casefold() for name in key.columns] == [found[1]]:
+            return key.target
+    return None

@@ -1,0 +1,95 @@
+"""Questions to the data that bear a finding out: each returns a row if and only if it is so.
+
+They are made on demand, since most are never asked. A block that depends on a row of the query
+around cannot be asked by itself; then there is no question.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from modularsql.multiplicity.columns import is_volatile
+from modularsql.multiplicity.model import Block, Query, Source
+
+_DROPPED = ("distinct", "group", "having", "order", "limit", "offset", "qualify", "windows", "hint")
+
+
+def any_row(block: Block, condition: exp.Expr) -> exp.Select | None:
+    """Whether a row of FROM and WHERE meets a further condition."""
+    select = _bare(block)
+    return select and select.where(condition, copy=False).limit(1, copy=False)
+
+
+def differing(
+    block: Block, by: Sequence[exp.Expr], columns: Sequence[exp.Expr]
+) -> exp.Select | None:
+    """Whether rows that agree on `by` differ in one of the columns."""
+    select = _bare(block)
+    if select is None or not columns:
+        return None
+    counts = [exp.Count(this=exp.Distinct(expressions=[c.copy()])) > 1 for c in columns]
+    # One group of all rows: a bare HAVING, and a constant in GROUP BY, are refused here and there.
+    one = exp.Nullif(this=exp.Literal.number(1), expression=exp.Literal.number(1))
+    select.group_by(*(part.copy() for part in by or [one]), copy=False)
+    return select.having(exp.or_(*counts), copy=False).limit(1, copy=False)
+
+
+def second_row(query: Query) -> exp.Select | None:
+    """Whether a query returns more than one row."""
+    block = query.block
+    if block is not None and block.correlated:
+        return None
+    inner = query.node.copy()
+    if not isinstance(inner, exp.Query):
+        return None
+    inner.set("order", None)
+    return exp.select("1").from_(inner.subquery("rows_of_it")).limit(1).offset(1)
+
+
+def fewer_rows(union: exp.Union) -> exp.Select:
+    """Whether a UNION drops rows."""
+    every = union.copy()
+    every.set("distinct", False)
+    counts = [
+        exp.select("COUNT(*)").from_(node.subquery("rows_of_it")).subquery()
+        for node in (union.copy(), every)
+    ]
+    return exp.select("1").where(counts[0] < counts[1])
+
+
+def identity(source: Source) -> exp.Column | None:
+    """One column that tells a source's rows apart and is never NULL in one of them."""
+    table = source.table
+    if table is None:
+        return None
+    if table.row_id:
+        return exp.column(table.row_id, table=exp.to_identifier(source.alias, quoted=True))
+    single = (k.columns[0] for k in table.keys if len(k.columns) == 1 and not k.null_distinct)
+    name = next(single, None)
+    return exp.column(name, table=source.alias, quoted=True) if name else None
+
+
+def groups(block: Block) -> list[exp.Expr]:
+    """The terms of GROUP BY; a position or an alias becomes what it stands for."""
+    group = block.select.args.get("group")
+    return [_meant(term, block) for term in (group.expressions if group else ())]
+
+
+def _meant(term: exp.Expr, block: Block) -> exp.Expr:
+    if isinstance(term, exp.Literal) and term.is_int and int(term.this) <= len(block.outputs):
+        return block.outputs[int(term.this) - 1].expression
+    if isinstance(term, exp.Column) and id(term) not in block.columns:
+        name = term.name.casefold()
+        return next((o.expression for o in block.outputs if o.name.casefold() == name), term)
+    return term
+
+
+def _bare(block: Block) -> exp.Select | None:
+    """`SELECT 1` over the block's FROM and WHERE."""
+    if block.correlated or is_volatile(block.select):
+        return None
+    select = block.select.copy()
+    for clause in _DROPPED:
+        select.set(clause, None)
+    select.set("expressions", [exp.Literal.number(1)])
+    return select

@@ -1,0 +1,201 @@
+"""One thing in FROM: a table, a CTE, a derived table, VALUES, or what nothing is known of."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from modularsql.catalog import Table
+from modularsql.multiplicity.algebra import (
+    GRADES,
+    Dependency,
+    Relation,
+    only_row,
+    opaque,
+    union,
+)
+from modularsql.multiplicity.columns import kind_of, whole_number
+from modularsql.multiplicity.context import Context, Definition, Scope
+from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
+from modularsql.multiplicity.names import mark_correlated
+
+_HOME = frozenset({"main", "public", "dbo"})
+"""Schemas that a bare table name means where several have such a table."""
+
+
+def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> Source:
+    """What stands in FROM, with its columns and what is known of its rows."""
+    if node.args.get("pivots"):
+        return _unknown(node, block, context, "a pivot")
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        definition = None if node.db else scope.get(node.name.casefold())
+        if definition is not None:
+            return _of_definition(node, definition, block, context)
+        table = _table(node, context)
+        if table is not None:
+            return _of_table(node, table, context)
+        return _unknown(node, block, context, f"the table {node.name}")
+    query = node.this if isinstance(node, exp.Lateral) else node
+    if isinstance(query, exp.Subquery) and isinstance(query.this, exp.Query):
+        # Other databases let a derived table use what stands before it, some without LATERAL.
+        outer = block.outer if context.dialect == "sqlite" else block
+        before = block.borrowed
+        read = _read(query, scope, outer, block, context)
+        source = _of_query(node, read, _column_names(node), block, context)
+        source.lateral = block.borrowed > before
+        return source
+    if isinstance(node, exp.Values) and node.expressions:
+        return _of_values(node, block, context)
+    return _unknown(node, block, context, f"{type(node).__name__.lower()} in FROM")
+
+
+def _read(
+    query: exp.Expr, scope: Scope, outer: Block | None, block: Block, context: Context
+) -> Query | None:
+    """The query, with the block that reads it marked where the query depends on blocks around."""
+    around = []
+    level = block.outer
+    while level is not None:
+        around.append((level, level.borrowed))
+        level = level.outer
+    read = context.read(query, scope, outer)
+    for level, before in around:
+        if level.borrowed > before:
+            mark_correlated(block, level)
+    return read
+
+
+def _table(node: exp.Table, context: Context) -> Table | None:
+    """The table of that name; None where it is not known, or not known which one it is."""
+    name, schema = node.name.casefold(), node.db.casefold()
+    found = [
+        table
+        for table in context.catalog.tables
+        if table.name.casefold() == name and schema in ("", table.schema.casefold())
+    ]
+    if len(found) > 1:
+        found = [table for table in found if table.schema in _HOME]
+    # A name of three parts may be in a database that the catalog does not describe.
+    known = len(found) == 1 and not node.catalog and bool(found[0].columns)
+    return found[0] if known else None
+
+
+def _of_definition(
+    node: exp.Expr, definition: Definition, block: Block, context: Context
+) -> Source:
+    if definition.busy:
+        definition.recursive = True
+        return _unknown(node, block, context, f"the recursive {node.name}")
+    definition.busy = True
+    query = _read(definition.query, definition.scope, definition.outer, block, context)
+    definition.busy = False
+    if query is not None and definition.recursive:
+        _forget(query, context)
+    return _of_query(node, query, _column_names(node) or definition.names, block, context)
+
+
+def _forget(query: Query, context: Context) -> None:
+    """A recursive query's rows come from many rounds: only that UNION drops repeats is known."""
+    columns = union(attribute for _, attribute in query.columns)
+    identity = context.attributes.new("row of a recursive query")
+    query.relation = opaque(identity, columns)
+    drops = isinstance(query.node, exp.Union) and query.node.args.get("distinct") is not False
+    if drops and query.complete:
+        query.relation = query.relation.with_dependency(Dependency(columns, identity))
+
+
+def _column_names(node: exp.Expr) -> list[str]:
+    """The names that `AS t(a, b)` gives to columns, folded."""
+    alias = node.args.get("alias")
+    names = alias.args.get("columns") or () if isinstance(alias, exp.TableAlias) else ()
+    return [column.name.casefold() for column in names]
+
+
+def _of_query(
+    node: exp.Expr, query: Query | None, names: list[str], block: Block, context: Context
+) -> Source:
+    if query is None:
+        return _unknown(node, block, context, f"the query {node.alias_or_name}")
+    columns: dict[str, int] = {}
+    # Names by position mean nothing where a star stands for nobody knows how many columns.
+    known = query.columns if query.complete or not names else []
+    for number, (name, attribute) in enumerate(known):
+        given = names[number] if number < len(names) else name.casefold()
+        if not given or given in columns:
+            given = f"{UNNAMED}{number}"
+        if attribute:
+            columns[given] = attribute
+    return Source(
+        alias=node.alias_or_name,
+        node=node,
+        relation=query.relation,
+        columns=columns,
+        complete=query.complete,
+        query=query,
+    )
+
+
+def _of_table(node: exp.Expr, table: Table, context: Context) -> Source:
+    new, alias = context.attributes.new, node.alias_or_name
+    identity = new(f"row of {alias}")
+    given = _column_names(node)
+    names = [column.name.casefold() for column in table.columns]
+    attributes = [new(f"{alias}.{column.name}") for column in table.columns]
+    not_null = 0
+    for column, attribute in zip(table.columns, attributes, strict=True):
+        context.note(attribute, kind_of(column, context.dialect))
+        not_null |= 0 if column.nullable else attribute
+    # Names that differ in case alone: which one is meant depends on the database.
+    is_clear = len(set(names)) == len(names)
+    called = (
+        [*given, *names[len(given) :]] if is_clear else [f"{UNNAMED}{n}" for n in range(len(names))]
+    )
+    columns = dict(zip(called, attributes, strict=False))
+    dependencies = [Dependency(identity, union(attributes))]
+    if table.row_id and table.row_id not in columns:
+        row_id = columns[table.row_id] = new(f"{alias}.{table.row_id}")
+        context.note(row_id, whole_number(context.dialect))
+        not_null |= row_id
+        dependencies += [Dependency(row_id, identity), Dependency(identity, row_id)]
+    if is_clear:
+        dependencies += _keys(table, dict(zip(names, attributes, strict=True)), identity, not_null)
+    relation = Relation(
+        ids=identity,
+        dependencies=tuple(dependencies),
+        not_null=not_null,
+        own=identity | union(attributes) | union(columns.values()),
+    )
+    return Source(
+        alias=alias, node=node, relation=relation, columns=columns, complete=is_clear, table=table
+    )
+
+
+def _keys(
+    table: Table, columns: dict[str, int], identity: int, not_null: int
+) -> Iterator[Dependency]:
+    for key in table.keys:
+        names = [name.casefold() for name in key.columns]
+        if names and all(name in columns for name in names):
+            attributes = union(columns[name] for name in names)
+            guard = attributes & ~not_null if key.null_distinct else 0
+            yield Dependency(attributes, identity, GRADES.index(key.evidence), guard)
+
+
+def _of_values(node: exp.Values, block: Block, context: Context) -> Source:
+    new, alias = context.attributes.new, node.alias_or_name
+    first = node.expressions[0]
+    width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
+    names = _column_names(node)
+    if len(set(names)) != width:
+        return _unknown(node, block, context, "the column names of VALUES")
+    columns = {name: new(f"{alias}.{name}") for name in names}
+    relation = opaque(new(f"row of {alias}"), union(columns.values()))
+    if len(node.expressions) == 1:
+        relation = only_row(relation)
+    return Source(alias=alias, node=node, relation=relation, columns=columns)
+
+
+def _unknown(node: exp.Expr, block: Block, context: Context, what: str) -> Source:
+    block.unknown.append(what)
+    alias = node.alias_or_name
+    relation = opaque(context.attributes.new(f"row of {alias}"), 0)
+    return Source(alias=alias, node=node, relation=relation, columns={}, complete=False)

@@ -1,0 +1,247 @@
+"""Verdict and exit status of `guard`: one test for each row of the table in docs/interfaces.md."""
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+COPIES = "SELECT c.name FROM customer c JOIN orders o ON o.customer = c.id"
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+def in_json(run: Run, *arguments: object, **more: Any) -> tuple[int, dict[str, Any]]:
+    """Exit status and printed object; nothing else may be printed."""
+    ran = run(*arguments, "--format", "json", **more)
+    assert ran.stderr == ""
+    printed: dict[str, Any] = json.loads(ran.stdout)
+    assert printed["schema_version"] == 1
+    return ran.returncode, printed
+
+
+def in_text(run: Run, *arguments: object, **more: Any) -> tuple[int, str]:
+    """Exit status and text; the verdict stands first."""
+    ran = run(*arguments, **more)
+    assert ran.stderr == ""
+    assert not [line for line in ran.stdout.splitlines() if line != line.rstrip()]
+    return ran.returncode, ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("sql", "options", "verdict", "status"),
+    [
+        ("SELECT name FROM customer", [], "pass", 0),
+        ("SELECT name FROM customer WHERE id = 3", [], "annotate", 0),
+        (COPIES, [], "annotate", 1),
+        (COPIES, ["--fail-on", "error"], "annotate", 0),
+        (COPIES, ["--fail-on", "never"], "annotate", 0),
+        (COPIES, ["--fix"], "repair", 0),
+        (COPIES, ["--fix", "--policy", "off"], "annotate", 1),
+        (COPIES + " LIMIT 10", ["--fix"], "annotate", 1),
+        (COPIES, ["--allow", "duplicate_rows"], "pass", 0),
+        (f"-- modularsql: allow duplicate_rows\n{COPIES}", [], "pass", 0),
+        ("SELECT name FROM customer WHERE id = ?", [], "undecided", 0),
+        ("SELECT name FROM customer WHERE id = ?", ["--param", "1=2"], "pass", 0),
+        ("SELECT name FROM customer", ["--no-execute"], "undecided", 0),
+        ("SELECT nme FROM customer", [], "annotate", 1),
+        ("SELECT nme FROM customer", ["--fail-on", "never"], "annotate", 1),
+        ("SELECT name FROM", [], "annotate", 1),
+        ("DELETE FROM customer", [], "refuse", 1),
+        ("DELETE FROM customer", ["--fail-on", "never"], "refuse", 1),
+        ("SELECT 1; SELECT 2", [], "refuse", 1),
+        ("SELECT load_extension('x')", [], "refuse", 1),
+        ("ATTACH 'new.sqlite' AS new", [], "refuse", 1),
+    ],
+)
+def test_the_exit_status_follows_the_verdict_in_both_formats(
+    run: Run, shop: Path, sql: str, options: list[str], verdict: str, status: int
+) -> None:
+    before = shop.read_bytes()
+    code, printed = in_json(run, "guard", shop, sql, *options)
+    assert (printed["verdict"], code) == (verdict, status)
+    code, text = in_text(run, "guard", shop, sql, *options)
+    assert (text.split()[0], code) == (verdict.upper(), status)
+    assert shop.read_bytes() == before
+    assert [path.name for path in shop.parent.iterdir()] == [shop.name]
+
+
+def test_sql_that_runs_but_is_not_parsed_is_undecided(run: Run, shop: Path) -> None:
+    sql = "SELECT name FROM customer WHERE id = 1"
+    unread = {"MODULARSQL_MAX_PARSE_CHARS": "5"}
+    code, printed = in_json(run, "guard", shop, sql, **unread)
+    assert (printed["verdict"], code) == ("undecided", 0)
+    assert printed["rows"] == [["Ann"]]
+    assert [finding["rule"] for finding in printed["findings"]] == ["unparsed"]
+    code, text = in_text(run, "guard", shop, sql, **unread)
+    assert (text.splitlines()[0], code) == ("UNDECIDED  not analysed", 0)
+
+
+def test_an_answer_in_text_says_all_that_was_seen(run: Run, shop: Path) -> None:
+    code, text = in_text(run, "guard", shop, COPIES, "--fix")
+    head, rows, ran = text.split("\n\n")
+    assert code == 0
+    verdict, rule, message, *repair = head.splitlines()
+    assert verdict == "REPAIR  repaired by inject_distinct"
+    assert rule == "warning duplicate_rows  line 1, column 1"
+    assert re.fullmatch(r"  11 rows .*81\.8%.*\.", message)
+    assert repair == [
+        "  repaired by inject_distinct (measured):",
+        f"    {COPIES.replace('SELECT', 'SELECT DISTINCT')}",
+    ]
+    assert rows.splitlines() == ["name", "────", "Ann", "Bob"]
+    assert ran.startswith("sqlite: 11 rows, 2 distinct, dup ratio 0.82, 2 rows after the repair; ")
+
+
+def test_without_fix_the_repair_is_on_offer_and_the_rows_are_those_of_the_query(
+    run: Run, shop: Path
+) -> None:
+    _, text = in_text(run, "guard", shop, COPIES)
+    assert text.startswith("ANNOTATE  1 warning\n")
+    assert "  repair on offer with --fix, inject_distinct (measured):\n" in text
+    assert text.count("\nAnn\n") + text.count("\nAnn") >= 10
+
+
+def test_a_query_over_its_time_is_stopped_with_status_1(run: Run, shop: Path) -> None:
+    code, printed = in_json(run, "guard", shop, ENDLESS, "--timeout", "0.2")
+    assert (printed["verdict"], printed["probe"]["status"], code) == ("annotate", "timeout", 1)
+    code, text = in_text(run, "guard", shop, ENDLESS, "--timeout", "0.2")
+    assert code == 1
+    assert "0.2 s" in text
+
+
+def test_a_result_beyond_the_row_cap_is_cut_and_says_so(run: Run, shop: Path) -> None:
+    code, printed = in_json(run, "guard", shop, "SELECT id FROM orders", "--max-rows", "3")
+    assert (len(printed["rows"]), printed["truncated"], code) == (3, True, 0)
+    assert printed["probe"]["rows"] == 11
+
+
+def failed(run: Run, *arguments: object, **more: Any) -> dict[str, str]:
+    """The error object of a call that could not start; its text form is one line."""
+    ran = run(*arguments, **more)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("modularsql: ")
+    assert ran.stderr.count("\n") == 1
+    assert "bug" not in ran.stderr
+    code, printed = in_json(run, *arguments, **more)
+    assert code == 2
+    assert set(printed) == {"schema_version", "error"}
+    error: dict[str, str] = printed["error"]
+    assert error["message"] in ran.stderr or "\\x" in ran.stderr
+    return error
+
+
+def test_a_database_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> None:
+    for target in (tmp_path / "no.sqlite", f"sqlite:///{tmp_path / 'no.duckdb'}"):
+        assert failed(run, "guard", target, "SELECT 1")["kind"] == "not_found"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"name,price\n", b"SQLite format 3\0" + b"\xff" * 100])
+def test_a_file_that_is_no_database_is_named(run: Run, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_bytes(content)
+    error = failed(run, "guard", path, "SELECT 1")
+    assert error["kind"] == "not_a_database"
+    assert str(path) in error["message"]
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_no_database(run: Run, tmp_path: Path) -> None:
+    assert str(tmp_path) in failed(run, "guard", tmp_path, "SELECT 1")["message"]
+
+
+@pytest.mark.parametrize("url", ["postgresql://host/shop", "mysql://host/shop"])
+def test_a_database_server_is_not_supported_yet(run: Run, url: str) -> None:
+    assert failed(run, "guard", url, "SELECT 1")["kind"] == "driver"
+
+
+def test_an_unknown_url_names_the_known_ones(run: Run) -> None:
+    assert "sqlite:///" in failed(run, "guard", "oracle://host/shop", "SELECT 1")["hint"]
+
+
+def test_a_wrong_option_is_an_error_object_too(run: Run, shop: Path) -> None:
+    assert failed(run, "guard", shop, "SELECT 1", "--timeout", "soon")["kind"] == "usage"
+    for value in ("0", "-1", "nan", "inf", "1e9"):
+        error = failed(run, "guard", shop, "SELECT 1", "--timeout", value)
+        assert "--timeout must be from 0.001 to 604,800" in error["message"]
+    assert failed(run, "guard", shop, "SELECT 1", "--policy", "best")["kind"] == "policy"
+    ran = run("guard", shop, "SELECT 1", "--format=json", "--nope")
+    assert json.loads(ran.stdout)["error"]["kind"] == "usage"
+
+
+LOCK = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+OPEN = """
+import duckdb, sys
+connection = duckdb.connect(sys.argv[1])
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def locked(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A database that another process has for itself."""
+    path = tmp_path / "locked.db"
+    if request.param == LOCK:
+        sqlite3.connect(path).execute("CREATE TABLE t(a)").connection.close()
+    else:
+        duckdb.connect(str(path)).close()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", request.param, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"locked\n"
+    yield path
+    holder.communicate()
+
+
+@pytest.mark.parametrize("locked", [LOCK, OPEN], ids=["sqlite", "duckdb"], indirect=True)
+def test_a_locked_database_is_waited_for_and_then_named(run: Run, locked: Path) -> None:
+    error = failed(run, "guard", locked, "SELECT 1", "--timeout", "0.3")
+    assert error["kind"] == "locked"
+    assert str(locked) in error["message"]
+
+
+def test_a_database_that_is_locked_after_it_was_opened_could_not_start_either(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modularsql.engines.sqlite import SqliteEngine
+    from modularsql.records import Failure, FailureKind
+
+    def busy(*_: object, **__: object) -> Failure:
+        return Failure(kind=FailureKind.LOCKED, message="the database is locked")
+
+    monkeypatch.setattr(SqliteEngine, "execute", busy)
+    assert failed(run, "guard", shop, "SELECT 1")["kind"] == "locked"
+
+
+def test_a_mistake_of_ours_is_one_line_that_asks_for_a_report(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("modularsql.guard.run.Guard.run", broken)
+    ran = run("guard", shop, "SELECT 1")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("modularsql: ZeroDivisionError: division by zero (this is a bug")
+    ran = run("guard", shop, "SELECT 1", "--format", "json")
+    assert json.loads(ran.stdout)["error"]["kind"] == "bug"
+    assert "Traceback" in run("guard", shop, "SELECT 1", "--verbose").stderr

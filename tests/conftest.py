@@ -1,0 +1,53 @@
+"""Small databases to test on, made once for each script and kind, and engines for them."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import settings
+
+from modularsql import Settings, connect
+from modularsql.ports import Engine
+
+# Examples are fixed, so that a run that passed passes again; time is pytest's to limit.
+settings.register_profile("tests", derandomize=True, deadline=None, database=None)
+settings.load_profile("tests")
+
+OpenDatabase = Callable[..., Engine]
+
+
+@pytest.fixture(scope="session")
+def open_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDatabase]:
+    """`open_database("sqlite", script, settings=None)`: an engine; closed at the end."""
+    folder = tmp_path_factory.mktemp("databases")
+    files: dict[tuple[str, str], Path] = {}
+    engines: dict[tuple[Path, Settings], Engine] = {}
+
+    def open_(kind: str, script: str, settings: Settings | None = None) -> Engine:
+        path = files.setdefault((kind, script), folder / f"{len(files)}.{kind}")
+        if not path.exists():
+            write_database(kind, path, script)
+        # DuckDB opens a file once in a process, and with one set of settings.
+        if kind == "duckdb":
+            settings = None
+        key = (path, settings or Settings())
+        if key not in engines:
+            engines[key] = connect(path, key[1])
+        return engines[key]
+
+    yield open_
+    for engine in engines.values():
+        engine.close()
+
+
+def write_database(kind: str, path: Path, script: str) -> None:
+    """A new database file with what the script puts into it."""
+    if kind == "duckdb":
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(script)
+        return
+    with sqlite3.connect(path) as writer:
+        writer.executescript(script)
+    writer.close()

@@ -1,0 +1,108 @@
+"""Attacks have no effect (attacks/README.md), whatever they are wrapped in."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modularsql.ports import Engine
+from modularsql.records import Failure, Limits
+from modularsql.rows import Rows
+
+SOON = Limits(seconds=0.4)
+FILES = Path(__file__).with_name("attacks")
+
+python_variable = [(1,)]  # what DuckDB would find by its name
+
+
+@dataclass(frozen=True)
+class Attack:
+    ends: frozenset[str]
+    isolated: bool
+    title: str
+    sql: str
+
+
+def attacks(name: str) -> Iterator[Attack]:
+    for block in (FILES / f"{name}.sql").read_text(encoding="utf-8").strip().split("\n\n"):
+        head, sql = block.removeprefix("-- ").split("\n", 1)
+        ends, title = head.split(": ", 1)
+        isolated = ends.startswith("isolated ")
+        kinds = frozenset(ends.removeprefix("isolated ").split("|"))
+        yield Attack(ends=kinds, isolated=isolated, title=title, sql=sql)
+
+
+ALL = [
+    (dialect, attack)
+    for dialect in sorted(path.stem for path in FILES.glob("*.sql"))
+    for attack in attacks(dialect)
+]
+
+
+@dataclass
+class Target:
+    folder: Path
+    engine: Engine
+    before: dict[str, str]
+
+
+EXTRAS = {
+    "sqlite": [
+        "CREATE TABLE tree_node(v)",
+        "CREATE VIRTUAL TABLE words USING fts5(x)",
+        "CREATE VIRTUAL TABLE old_words USING fts4(x)",
+        "INSERT INTO old_words VALUES ('one')",
+        "CREATE VIRTUAL TABLE boxes USING rtree(id, a, b)",
+        "CREATE VIEW loads AS SELECT load_extension('x') AS x",
+    ],
+    "duckdb": ["CREATE SEQUENCE numbers"],
+}
+
+
+@pytest.fixture(scope="module")
+def target(
+    kind: Any, tmp_path_factory: pytest.TempPathFactory, listed: Callable[[Path], dict[str, str]]
+) -> Iterator[Target]:
+    """A database with neighbours, open; the working folder is beside it."""
+    top = tmp_path_factory.mktemp("attacked")
+    (top / "work").mkdir()
+    (top / "data").mkdir()
+    kind.build(top / "data" / "other.db", ["CREATE TABLE secret(s INTEGER)"])
+    (top / "data" / "secret.csv").write_text("s\n42\n")
+    kind.build(
+        top / "data" / "k.db",
+        ["CREATE TABLE k(v INTEGER)", "INSERT INTO k VALUES (1)", *EXTRAS[kind.dialect]],
+    )
+    before = Path.cwd()
+    os.chdir(top / "work")
+    with closing(kind.open(top / "data" / "k.db", None)) as engine:
+        yield Target(folder=top, engine=engine, before=listed(top))
+    os.chdir(before)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "attack"), ALL, ids=[f"{dialect}: {attack.title}" for dialect, attack in ALL]
+)
+def test_an_attack_has_no_effect(
+    kind: Any,
+    target: Target,
+    dialect: str,
+    attack: Attack,
+    listed: Callable[[Path], dict[str, str]],
+) -> None:
+    sql = attack.sql.replace("$FOLDER", str(target.folder / "data"))
+    start = time.monotonic()
+    outcome = target.engine.execute(sql, limits=SOON)
+    took = time.monotonic() - start
+    assert listed(target.folder) == target.before
+    assert took < 4
+    end = outcome.kind.value if isinstance(outcome, Failure) else "rows"
+    assert end in attack.ends, outcome
+    again = target.engine.execute("SELECT v, abs(-3) FROM k", limits=Limits(seconds=10))
+    assert isinstance(again, Rows), again
+    assert again.rows == [(1, 3)]

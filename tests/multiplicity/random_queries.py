@@ -1,0 +1,395 @@
+"""Random queries as text, over a random schema, from a small grammar.
+
+Most of them run; the others are counted and passed over. Joins lean towards keys, because only
+then there is something to prove.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from .random_schemas import RandomSchema
+
+NUMBERS = ("1", "2", "3", "1.0", "NULL")
+TEXTS = ("'a'", "'A'", "'1'", "'01'", "NULL")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something in FROM: the alias and the names of its columns."""
+
+    alias: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A query and the names of its columns."""
+
+    sql: str
+    columns: tuple[str, ...]
+
+
+@dataclass
+class Queries:
+    """Draws queries; `random` may be Hypothesis's or Python's own."""
+
+    random: Random
+    schema: RandomSchema
+    ctes: list[Part] = field(default_factory=list)
+    seen: list[Part] = field(default_factory=list)  # what a bare name may mean
+    names: int = 0
+
+    @property
+    def literal(self) -> str:
+        """A literal that may be compared with the schema's columns."""
+        if self.is_sqlite:
+            return self.random.choice([*NUMBERS, *TEXTS])
+        return self.random.choice(TEXTS if self.schema.is_text else NUMBERS)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the dialect is SQLite's."""
+        return self.schema.dialect == "sqlite"
+
+    def chance(self, share: float) -> bool:
+        """True in that share of cases."""
+        return self.random.random() < share
+
+    def name(self, stem: str) -> str:
+        """A name that is used once."""
+        self.names += 1
+        return f"{stem}{self.names}"
+
+    def whole(self) -> str:
+        """A query, with CTEs before it at times."""
+        definitions = []
+        recursive = False
+        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2])):
+            name = self.name("w")
+            if self.chance(0.15):
+                recursive = True
+                word = self.random.choice(["UNION", "UNION ALL"])
+                start = self.random.choice(["1", "1", "(SELECT MAX(id) FROM t0)"])
+                body = f"SELECT {start} {word} SELECT x + 1 FROM {name} WHERE x < 3"
+                definitions.append(f"{name}(x) AS ({body})")
+                self.ctes.append(Part(name, ("x",)))
+                continue
+            query = self.query(1)
+            columns = query.columns
+            given = ""
+            if self.chance(0.3):
+                columns = tuple(f"x{i}" for i in range(len(columns)))
+                given = f"({', '.join(columns)})"
+            definitions.append(f"{name}{given} AS ({query.sql})")
+            self.ctes.append(Part(name, columns))
+        sql = self.query(2).sql
+        if not definitions:
+            return sql
+        return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(definitions)} {sql}"
+
+    def query(self, depth: int, outer: Sequence[Part] = (), width: int = 0) -> Text:
+        """A SELECT or a set operation of `width` columns (0: any)."""
+        around = self.seen
+        if depth and self.chance(0.15):
+            query = self.set_operation(depth - 1, outer, width)
+        else:
+            query = self.select(depth, outer, width)
+        self.seen = around
+        return query
+
+    def set_operation(self, depth: int, outer: Sequence[Part], width: int) -> Text:
+        """Two or three queries of equal width, at times told apart by a constant."""
+        words = ["UNION", "UNION ALL", "UNION ALL", "INTERSECT", "EXCEPT"]
+        if not self.is_sqlite:
+            words += ["EXCEPT ALL", "INTERSECT ALL"]
+        left = self.select(depth, outer, width or self.random.randint(1, 3))
+        texts, ops = [left.sql], []
+        for _ in range(self.random.choice([1, 1, 2])):
+            ops.append(self.random.choice(words))
+            twin = self.chance(0.3)  # the same query again: the likeliest to repeat rows
+            right = left if twin else self.select(depth, outer, len(left.columns))
+            texts.append(right.sql)
+        columns = left.columns
+        if self.chance(0.4):
+            tags = self.random.choice([("1", "2", "3"), ("'a'", "'b'", "'c'"), ("1", "1", "2")])
+            texts = [
+                f"SELECT {tag} AS tag, d.* FROM ({text}) d"
+                for tag, text in zip(tags, texts, strict=False)
+            ]
+            columns = ("tag", *columns)
+            if width:
+                return left
+        sql = texts[0]
+        for op, text in zip(ops, texts[1:], strict=True):
+            sql += f" {op} {text}"
+        return Text(sql, columns)
+
+    # FROM
+
+    def sources(self, depth: int, outer: Sequence[Part]) -> tuple[str, list[Part]]:
+        """FROM with its joins."""
+        text, part = self.source(depth, outer)
+        parts = [part]
+        for _ in range(self.random.choice([0, 1, 1, 1, 2, 2, 3])):
+            more, part = self.source(depth, outer, parts)
+            self.seen = [*parts, part]
+            if self.chance(0.07):
+                inner, other = self.source(0, outer, [*parts, part])
+                on = self.condition([part], other, outer)
+                kind = self.random.choice(["JOIN", "LEFT JOIN", "JOIN", "FULL JOIN", "RIGHT JOIN"])
+                nested = f"({more} {kind} {inner} ON {on})"
+                on = self.condition(parts, self.random.choice([part, other]), outer)
+                kind = self.random.choice(["JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN"])
+                text += f" {kind} {nested} ON {on}"
+                parts += [part, other]
+                continue
+            text += self.join(more, parts, part, outer)
+            parts.append(part)
+        return text, parts
+
+    def join(self, text: str, before: list[Part], part: Part, outer: Sequence[Part]) -> str:
+        """One more source, by some kind of join."""
+        kinds = ["JOIN"] * 5 + ["LEFT JOIN"] * 4 + ["RIGHT JOIN", "FULL JOIN"]
+        if not self.is_sqlite and self.chance(0.1):
+            kinds = ["SEMI JOIN", "ANTI JOIN", "ASOF JOIN", "POSITIONAL JOIN"]
+        kind = self.random.choice(kinds)
+        if kind == "POSITIONAL JOIN":
+            return f" POSITIONAL JOIN {text}"
+        common = [c for c in part.columns if any(c in b.columns for b in before)]
+        how = self.random.random()
+        if how < 0.15 and common:
+            names = self.random.sample(common, self.random.randint(1, min(2, len(common))))
+            return f" {kind} {text} USING ({', '.join(names)})"
+        if how < 0.2 and kind != "ASOF JOIN":
+            return f" NATURAL {kind} {text}"
+        if how < 0.25:
+            return f" CROSS JOIN {text}"
+        if how < 0.3:
+            return f", {text}"
+        on = self.condition(before, part, outer)
+        if kind == "ASOF JOIN":
+            column = f"{before[-1].alias}.{self.random.choice(before[-1].columns)}"
+            on += f" AND {column} >= {part.alias}.{self.random.choice(part.columns)}"
+        return f" {kind} {text} ON {on}"
+
+    def source(
+        self, depth: int, outer: Sequence[Part], before: Sequence[Part] = ()
+    ) -> tuple[str, Part]:
+        """A table, a CTE, a derived table, VALUES."""
+        alias = self.name("s")
+        if self.ctes and self.chance(0.3):
+            cte = self.random.choice(self.ctes)
+            return f"{cte.alias} AS {alias}", Part(alias, cte.columns)
+        if depth and self.chance(0.25):
+            if before and not self.is_sqlite and self.chance(0.3):
+                query = self.query(depth - 1, [*outer, *before])
+                return f"LATERAL ({query.sql}) AS {alias}", Part(alias, query.columns)
+            query = self.query(depth - 1, outer)
+            return f"({query.sql}) AS {alias}", Part(alias, query.columns)
+        if not self.is_sqlite and self.chance(0.04):
+            rows = self.random.choice(["(1, 2)", "(1, 2), (1, 3)"])
+            return f"(VALUES {rows}) AS {alias}(id, a)", Part(alias, ("id", "a"))
+        table = self.random.choice(self.schema.tables)
+        if self.chance(0.1) and all(part.alias != table.name for part in [*before, *outer]):
+            return table.name, Part(table.name, tuple(table.columns))
+        return f"{table.name} AS {alias}", Part(alias, tuple(table.columns))
+
+    # Conditions
+
+    def column(self, parts: Sequence[Part]) -> str:
+        """A column of one of the parts, mostly with its alias; rarely the row id."""
+        part = self.random.choice(list(parts))
+        name = self.random.choice([part.columns[0], *part.columns])
+        if self.chance(0.03):
+            name = "rowid"
+        if self.chance(0.15):
+            homes = sum(name in other.columns for other in self.seen)
+            if homes == 1 or self.chance(0.05):
+                return name
+        return f"{part.alias}.{name}"
+
+    def condition(self, before: Sequence[Part], part: Part, outer: Sequence[Part]) -> str:
+        """An ON: equalities with what stands before, at times more or less than that."""
+        terms = []
+        for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
+            one, other = self.column([part]), self.column(before)
+            if self.chance(0.5):
+                shared = [(b, c) for b in before for c in b.columns if c in part.columns]
+                if shared:
+                    home, name = self.random.choice(shared)
+                    one, other = f"{part.alias}.{name}", f"{home.alias}.{name}"
+            if self.chance(0.15):
+                other = self.literal
+            op = self.random.choice(["="] * 12 + ["<", "<>", "IS NOT DISTINCT FROM"])
+            terms.append(f"{one} {op} {other}" if self.chance(0.5) else f"{other} {op} {one}")
+        if self.chance(0.12):
+            terms.append(self.predicate([*before, part], outer, 0))
+        word = " OR " if self.chance(0.06) else " AND "
+        return word.join(terms)
+
+    def predicate(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
+        """One condition of WHERE."""
+        one, other = self.column(parts), self.column(parts)
+        literal, second = self.literal, self.literal
+        if outer and self.chance(0.4):
+            other = self.column(outer)
+        simple = [
+            f"{one} = {literal}",
+            f"{one} = {literal}",
+            f"{one} = {other}",
+            f"{other} = {one}",
+            f"{one} IS NULL",
+            f"{one} IS NOT NULL",
+            f"{one} IN ({literal})",
+            f"{one} IN ({literal}, {second})",
+            f"({one} = {literal} OR {other} = {second})",
+            f"{one} <> {literal}",
+            f"NOT ({one} = {other})",
+            f"{one} NOT IN ({literal}, {second})",
+            f"{one} BETWEEN {literal} AND {second}",
+            f"{one} || '' = {other}",
+            f"{one} IS NOT DISTINCT FROM {other}",
+        ]
+        if self.is_sqlite or self.schema.is_text:
+            simple.append(f"{one} LIKE {literal}")
+        if self.is_sqlite:
+            simple += [f"{one} IS {literal}", f'{one} = "a"', f"{one} = {other} COLLATE NOCASE"]
+            simple += [f'{one} = "{self.random.choice(parts[0].columns)}"']
+        if depth and self.chance(0.25):
+            inner = self.query(depth - 1, [*outer, *parts], width=1).sql
+            choices = [f"EXISTS ({inner})", f"{one} IN ({inner})", f"{one} NOT IN ({inner})"]
+            choices.append(f"{one} = ({inner})")
+            if not self.is_sqlite:
+                choices.append(f"{one} >= ALL ({inner})")
+            return self.random.choice(choices)
+        return self.random.choice(simple)
+
+    def where(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
+        """WHERE, or nothing."""
+        terms = [
+            self.predicate(parts, outer, depth) for _ in range(self.random.choice([0, 0, 1, 1, 2]))
+        ]
+        return f" WHERE {' AND '.join(terms)}" if terms else ""
+
+    # SELECT
+
+    def select(self, depth: int, outer: Sequence[Part], width: int) -> Text:
+        """One SELECT of some shape."""
+        text, parts = self.sources(depth, outer)
+        self.seen = parts
+        body = f" FROM {text}{self.where(parts, outer, depth)}"
+        self.seen = parts
+        shape = self.random.random()
+        if shape < 0.25:
+            query = self.grouped(parts, body, width)
+        elif shape < 0.32:
+            query = self.aggregated(parts, body, width)
+        elif shape < 0.4 and not width:
+            query = self.numbered(parts, body)
+        else:
+            query = self.plain(parts, body, width)
+        if self.chance(0.05):
+            return Text(f"SELECT * FROM ({query.sql} ORDER BY 1 LIMIT 1) AS one", query.columns)
+        return query
+
+    def plain(self, parts: Sequence[Part], body: str, width: int) -> Text:
+        """Columns and expressions, at times DISTINCT, at times a star."""
+        distinct = "DISTINCT " if self.chance(0.25) else ""
+        if not width and self.chance(0.15):
+            if self.chance(0.3):
+                part = self.random.choice(list(parts))
+                return Text(f"SELECT {distinct}{part.alias}.*{body}", part.columns)
+            columns = tuple(dict.fromkeys(c for part in parts for c in part.columns))
+            return Text(f"SELECT {distinct}*{body}", columns)
+        items, names = self.items(parts, width or self.random.randint(1, 4))
+        if not self.is_sqlite and distinct and self.chance(0.2):
+            distinct = f"DISTINCT ON ({self.column(parts)}) "
+        return Text(f"SELECT {distinct}{', '.join(items)}{body}", names)
+
+    def items(self, parts: Sequence[Part], count: int) -> tuple[list[str], tuple[str, ...]]:
+        """Outputs with their names: bare columns keep theirs at times."""
+        items, names = [], []
+        for _ in range(count):
+            item = self.column(parts) if self.chance(0.8) else self.expression(parts)
+            bare = item.rpartition(".")[2]
+            if bare in ("id", "a", "b", "c") and self.chance(0.6):
+                name = bare
+            elif self.chance(0.1):
+                name = self.random.choice(["id", "a"])
+            else:
+                name = self.name("o")
+            items.append(item if name == bare else f"{item} AS {name}")
+            names.append(name)
+        return items, tuple(names)
+
+    def expression(self, parts: Sequence[Part]) -> str:
+        """Something computed."""
+        one, other = self.column(parts), self.column(parts)
+        choices = [
+            f"{one} || ''",
+            f"COALESCE({one}, {other})",
+            f"CASE WHEN {one} = {other} THEN {other} END",
+            "1",
+            "'a'",
+            f"{one} IS NULL",
+        ]
+        if self.is_sqlite:
+            choices += [f"typeof({one})", f"{one} COLLATE NOCASE", '"b"', f"hex({one})"]
+        if self.is_sqlite or self.schema.is_text:
+            choices.append(f"LOWER({one})")
+        if self.is_sqlite or not self.schema.is_text:
+            choices.append(f"{one} + 1")
+        if self.chance(0.02):
+            return f"(SELECT MAX({one}))"  # an aggregate of the query around
+        return self.random.choice(choices)
+
+    def aggregate(self, parts: Sequence[Part]) -> str:
+        """One aggregate."""
+        one = self.column(parts)
+        return self.random.choice(
+            ["COUNT(*)", f"COUNT({one})", f"MAX({one})", f"MIN({one})", f"COUNT(DISTINCT {one})"]
+        )
+
+    def aggregated(self, parts: Sequence[Part], body: str, width: int) -> Text:
+        """Aggregates without GROUP BY."""
+        names = tuple(self.name("o") for _ in range(width or self.random.randint(1, 2)))
+        items = [f"{self.aggregate(parts)} AS {name}" for name in names]
+        return Text(f"SELECT {', '.join(items)}{body}", names)
+
+    def grouped(self, parts: Sequence[Part], body: str, width: int) -> Text:
+        """GROUP BY columns, expressions, positions or aliases."""
+        keys, items, names = [], [], []
+        count = min(width, 2) if width else self.random.randint(1, 2)
+        for at in range(count):
+            key = self.column(parts) if self.chance(0.8) else self.expression(parts)
+            if self.chance(0.1):
+                keys.append(key)
+                continue
+            name = self.name("o") if self.chance(0.7) else self.random.choice(["id", "a", "b"])
+            items.append(f"{key} AS {name}")
+            names.append(name)
+            by_position = len(items) == at + 1 and self.chance(0.2)
+            keys.append(str(at + 1) if by_position else name if self.chance(0.15) else key)
+        while len(items) < (width or len(keys) + self.random.randint(0, 1)):
+            bare = self.is_sqlite and self.chance(0.3)
+            name = self.name("o")
+            items.append(f"{self.column(parts) if bare else self.aggregate(parts)} AS {name}")
+            names.append(name)
+        if not items:
+            items, names = ["COUNT(*) AS n"], ["n"]
+        having = " HAVING COUNT(*) > 1" if self.chance(0.15) else ""
+        distinct = "DISTINCT " if self.chance(0.1) else ""
+        by = f" GROUP BY {', '.join(keys)}"
+        return Text(f"SELECT {distinct}{', '.join(items)}{body}{by}{having}", tuple(names))
+
+    def numbered(self, parts: Sequence[Part], body: str) -> Text:
+        """The first row of each partition."""
+        items, names = self.items(parts, self.random.randint(1, 3))
+        partition = self.random.choice(["", f"PARTITION BY {self.column(parts)} "])
+        window = f"ROW_NUMBER() OVER ({partition}ORDER BY {self.column(parts)})"
+        inner = f"SELECT {', '.join(items)}, {window} AS rn{body}"
+        if not self.is_sqlite and self.chance(0.5):
+            return Text(f"SELECT {', '.join(items)}{body} QUALIFY {window} = 1", names)
+        where = self.random.choice([" WHERE rn = 1", " WHERE rn = 1", " WHERE rn < 3", ""])
+        return Text(f"SELECT * FROM ({inner}) AS numbered{where}", (*names, "rn"))

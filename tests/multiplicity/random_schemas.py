@@ -1,0 +1,124 @@
+"""Random small databases: few tables, few values, many NULLs and near-equal values.
+
+`random` may be Hypothesis's or Python's own. Data is dense, so that a wrong claim meets a
+counterexample soon: '1', '01', 1 and 1.0 side by side, 'a' beside 'A'.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import duckdb
+
+NAMES = ("id", "a", "b", "c")
+
+SQLITE_TYPES = {
+    "INTEGER": (1, 2, 3, 4),
+    "TEXT": ("a", "A", "b", "1", "01"),
+    "REAL": (1.0, 1.5, 2.0, 3.0),
+    "": (1, 1.0, 2, "1", "a", "A"),
+    "TEXT COLLATE NOCASE": ("a", "A", "b", "B", "1"),
+}
+DUCKDB_TYPES = {
+    "INTEGER": (1, 2, 3, 4),
+    "BIGINT": (1, 2, 3, 4),
+    "VARCHAR": ("a", "A", "b", "1", "01"),
+    "DOUBLE": (1.0, 1.5, 2.0, 0.0, -0.0),
+}
+
+
+@dataclass(frozen=True)
+class RandomTable:
+    """A table: its columns with their types, and the statement that makes it."""
+
+    name: str
+    columns: dict[str, str]
+    ddl: str
+
+
+@dataclass(frozen=True)
+class RandomSchema:
+    """Tables of one dialect, and the column types they use, each with its values."""
+
+    dialect: str
+    types: dict[str, tuple[Any, ...]]
+    tables: tuple[RandomTable, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all columns hold text."""
+        return list(self.types) == ["VARCHAR"]
+
+
+def random_schema(random: Random, dialect: str) -> RandomSchema:
+    """Two or three tables that share column names.
+
+    DuckDB refuses to compare text with numbers, so its tables hold one or the other.
+    """
+    types = SQLITE_TYPES
+    if dialect == "duckdb":
+        chosen = ["VARCHAR"] if random.random() < 0.3 else ["INTEGER", "BIGINT", "DOUBLE"]
+        types = {name: DUCKDB_TYPES[name] for name in chosen}
+    count = random.randint(2, 3)
+    tables = tuple(_table(random, f"t{i}", dialect, list(types)) for i in range(count))
+    return RandomSchema(dialect, types, tables)
+
+
+def _table(random: Random, name: str, dialect: str, types: list[str]) -> RandomTable:
+    columns = {"id": random.choice([types[0], types[0], *types])}
+    for other in random.sample(NAMES[1:], random.randint(1, 3)):
+        columns[other] = random.choice(types)
+    constraints, keys = dict.fromkeys(columns, ""), []
+    shape = random.choice(["single", "single", "composite", "none"])
+    if shape == "single":
+        constraints["id"] += " PRIMARY KEY"
+    elif shape == "composite":
+        keys.append(f"PRIMARY KEY ({', '.join(random.sample(list(columns), 2))})")
+    for column in columns:
+        if random.random() < 0.2:
+            constraints[column] += " NOT NULL"
+        if random.random() < 0.15:
+            constraints[column] += " UNIQUE"
+    if len(columns) > 2 and random.random() < 0.15:
+        keys.append(f"UNIQUE ({', '.join(random.sample(list(columns), 2))})")
+    parts = [f"{c} {columns[c]}{constraints[c]}" for c in columns]
+    ddl = f"CREATE TABLE {name} ({', '.join([*parts, *keys])})"
+    if dialect == "sqlite" and shape != "none" and random.random() < 0.2:
+        ddl += " WITHOUT ROWID"
+    return RandomTable(name, columns, ddl)
+
+
+def random_rows(random: Random, schema: RandomSchema, table: RandomTable) -> Iterator[list[Any]]:
+    """Rows for a table; constraints will turn some of them away."""
+    for _ in range(random.randint(2, 6)):
+        yield [
+            None if random.random() < 0.15 else random.choice(schema.types[type_])
+            for type_ in table.columns.values()
+        ]
+
+
+def sqlite_database(random: Random, schema: RandomSchema) -> sqlite3.Connection:
+    """The schema in memory, with random data."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for table in schema.tables:
+        connection.execute(table.ddl)
+        marks = ", ".join("?" * len(table.columns))
+        for row in random_rows(random, schema, table):
+            connection.execute(f"INSERT OR IGNORE INTO {table.name} VALUES ({marks})", row)
+    return connection
+
+
+def duckdb_database(random: Random, schema: RandomSchema) -> duckdb.DuckDBPyConnection:
+    """The schema in memory, with random data."""
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    for table in schema.tables:
+        connection.execute(table.ddl)
+        marks = ", ".join("?" * len(table.columns))
+        for row in random_rows(random, schema, table):
+            try:
+                connection.execute(f"INSERT INTO {table.name} VALUES ({marks})", row)
+            except duckdb.ConstraintException:
+                continue
+    return connection
