@@ -216,6 +216,14 @@ def test_a_query_spills_to_a_folder_of_its_own_that_is_removed(
     assert list(temp.iterdir()) == []
 
 
+def test_a_collation_in_a_macro_means_no_comparing_by_bytes(kinds: Any, folder: Path) -> None:
+    kinds["duckdb"].build(
+        folder / "m.db", ["CREATE MACRO folded(x) AS CAST(x AS VARCHAR) COLLATE NOCASE"]
+    )
+    with contextlib.closing(DuckDBEngine(folder / "m.db")) as engine:
+        assert not engine.compares_bytes()
+
+
 def test_nothing_temporary_outlives_a_query(engine: DuckDBEngine) -> None:
     """Should a statement ever slip through: each query has a connection of its own."""
     with engine._cursor(_clock()) as cursor:

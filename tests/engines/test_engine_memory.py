@@ -10,9 +10,9 @@ import pytest
 ROWS = 5_000_000
 FILL = (
     "CREATE TABLE t(k INTEGER, s VARCHAR(20))",
-    f"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
-    f"SELECT (a.i * 1000 + b.i) * 7919 % 4000000 + c.i, 'name ' || ((a.i * 7 + b.i * 1000) % 500000)"
-    f" FROM n AS a, n AS b, n AS c WHERE c.i < {ROWS // 1_000_000}",
+    "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
+    "SELECT a.i * 1000 + b.i, 'name ' || ((a.i * 7 + b.i * 1000 + c.i) % 500000) "
+    f"FROM n AS a, n AS b, n AS c WHERE c.i < {ROWS // 1_000_000}",
 )
 QUERIES = {
     "all rows": "SELECT k, s FROM t",

@@ -4,7 +4,7 @@ Only what rests on enforced constraints alone is claimed here; such a claim hold
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from sqlglot import exp
@@ -23,7 +23,8 @@ class Claim:
     """One claim about the rows of a query, with a test that finds a row where it is wrong.
 
     The test reads the rows from `q`, whose columns are `c0`, `c1`, … `bold`: the claim follows
-    from more than DISTINCT in the same block.
+    from more than DISTINCT in the same block. `stored`: the rows must be stored as they are,
+    since SQLite converts them where a query reads them.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Claim:
     width: int
     test: str
     bold: bool = True
+    stored: bool = False
 
 
 def claims(query: Query, text: str, dialect: str) -> Iterator[Claim]:
@@ -43,9 +45,11 @@ def claims(query: Query, text: str, dialect: str) -> Iterator[Claim]:
         if whole is None:
             continue
         if one.complete:
-            yield from _of_relation(one, whole)
+            stored = bool(one.mixed)
+            yield from (replace(claim, stored=stored) for claim in _of_relation(one, whole))
         if one.block is not None:
-            yield from _of_rows(one.block, dialect)
+            mixed = any(s.query is not None and s.query.mixed for s in one.block.sources)
+            yield from (replace(c, stored=mixed) for c in _of_rows(one.block, dialect))
 
 
 def queries(query: Query) -> Iterator[Query]:
@@ -75,7 +79,8 @@ def standalone(node: exp.Expr, dialect: str) -> str | None:
     sql = node.sql(dialect)
     if clauses:
         parts = ", ".join(clause.sql(dialect) for clause in clauses)
-        sql = f"WITH RECURSIVE {parts} SELECT * FROM ({sql}) AS alone"
+        whole = f"SELECT * FROM ({sql}) AS alone" if node.args.get("with_") else sql
+        sql = f"WITH RECURSIVE {parts} {whole}"
     return sql
 
 

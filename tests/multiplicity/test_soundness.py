@@ -83,8 +83,12 @@ def check_rows(
     given = f"WITH q({names}) AS MATERIALIZED ({rows}) "
     try:
         if not isinstance(database, sqlite3.Connection):
-            # Elsewhere a stored table compares as the query does; in SQLite it would not.
             database.execute(f"CREATE OR REPLACE TEMP TABLE q AS {given} SELECT * FROM q")
+            given = ""
+        elif about[0].stored:
+            database.execute("DROP TABLE IF EXISTS temp.q")
+            database.execute(f"CREATE TEMP TABLE q ({names})")
+            database.execute(f"INSERT INTO temp.q {rows}")
             given = ""
         wrong = [claim for claim in about if database.execute(given + claim.test).fetchall()]
     except (sqlite3.Error, duckdb.Error):

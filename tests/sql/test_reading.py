@@ -85,11 +85,12 @@ def test_deep_nesting_is_a_reason_not_a_crash(text: str, dialect: str) -> None:
     [
         "SELECT a FROM t " + "JOIN t " * 40,
         "SELECT a FROM t " + "LEFT JOIN (SELECT 1) AS x " * 40,
+        "SELECT a FROM t " + "JOIN NATURAL " * 40,
         "SELECT " + "date(" * 40 + "a" + ")" * 40,
         "SELECT " + "STRUCT(" * 40 + "a" + ")" * 40,
         "SELECT " + "~ IF " * 40,
     ],
-    ids=["joins", "outer joins", "dates", "structs", "ifs"],
+    ids=["joins", "outer joins", "natural ones", "dates", "structs", "ifs"],
 )
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_what_the_parser_would_read_in_too_many_ways_is_not_parsed(text: str, dialect: str) -> None:

@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -181,9 +182,13 @@ def _values(params: Params) -> dict[str, Any] | list[Any] | None:
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, types: tuple[str, ...]) -> Iterator[Row]:
-    """The rows, with NaN always the same object: it then equals itself, as in DuckDB."""
+    """The rows, with NaN always the same object: it then equals itself, as in DuckDB.
+
+    The first batches are small: where cells are too large, few are made into Python's.
+    """
     floats = any(part in name for name in types for part in _WITH_FLOATS)
-    while batch := cursor.fetchmany(_BATCH):
+    sizes = chain((1, 2, 4, 16, 64), repeat(_BATCH))
+    while batch := cursor.fetchmany(next(sizes)):
         yield from (tuple(map(_one_nan, row)) for row in batch) if floats else batch
 
 

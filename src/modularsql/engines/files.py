@@ -58,7 +58,7 @@ def _descriptor(path: Path) -> int:
             os.close(_descriptors.pop(gone))
         while len(_descriptors) >= _KEPT:
             os.close(_descriptors.popitem(last=False)[1])
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        opened = os.open(path, os.O_RDONLY)
         _descriptors[key] = opened
     _descriptors.move_to_end(key)
     return _descriptors[key]

@@ -2,7 +2,7 @@
 
 Some built-in functions look at no clock (SQLite's `instr` on a megabyte, DuckDB's `list_sort`).
 The worker keeps its own limit; a fixed grace after it the process is killed, and the next query
-gets a new one. Costs a tenth of a millisecond a query, plus sending the rows over.
+gets a new one. Costs a sixth of a millisecond a query, plus sending the rows over.
 
 The worker is started anew (not forked), so a script that uses this needs the usual
 `if __name__ == "__main__":` guard of Python's multiprocessing.
@@ -72,7 +72,7 @@ class IsolatedEngine:
             return Failure(kind=FailureKind.TIMEOUT, message=message)
         except DiedError as error:
             return Failure(kind=FailureKind.DIED, message=str(error))
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
+        except pickle.PicklingError as error:
             message = f"a parameter cannot be sent to the worker process: {error}"
             return Failure(kind=FailureKind.ERROR, message=message)
         except SetupError as error:

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -56,9 +57,12 @@ class Worker:
         """The answer of the engine's method `what`, or the exception that it raised there.
 
         Raises `TimeoutError` when there is none in time (the process is then killed),
-        `DiedError` when there never will be, and what `pickle` raises for odd arguments.
+        `DiedError` when there never will be, `PicklingError` for what cannot be sent.
         """
-        request = pickle.dumps((what, args, within))
+        try:
+            request = pickle.dumps((what, args, within))
+        except Exception as error:  # which depends on the value
+            raise pickle.PicklingError(str(error)) from error
         try:
             self._connection.send_bytes(request)
             in_time = self._connection.poll(within)
@@ -118,22 +122,20 @@ def prepare_worker(settings: Settings, scratch: str) -> None:
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tempfile.tempdir = scratch
-    if sys.platform.startswith("linux"):
-        import resource
-
-        _bound(resource.RLIMIT_FSIZE, SPILL_MB)
+    if sys.platform == "linux":
+        _bound("RLIMIT_FSIZE", SPILL_MB)
         if settings.worker_memory_mb:
-            _bound(resource.RLIMIT_AS, settings.worker_memory_mb)
+            _bound("RLIMIT_AS", settings.worker_memory_mb)
 
 
-def _bound(what: int, megabytes: int) -> None:
+def _bound(what: str, megabytes: int) -> None:
     """Lower a limit of this process; one that the system set already may be lower still."""
-    import resource
-
-    hard = resource.getrlimit(what)[1]
+    resource: Any = import_module("resource")  # which Windows does not have
+    limit = getattr(resource, what)
+    hard = resource.getrlimit(limit)[1]
     wanted = megabytes * 2**20
     lowest = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(what, (lowest, lowest))
+    resource.setrlimit(limit, (lowest, lowest))
 
 
 def _serve(

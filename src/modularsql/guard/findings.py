@@ -127,7 +127,7 @@ def explosion(rows: int, largest: int, place: Place) -> Finding:
         severity=Severity.WARNING,
         message=(
             f"{rows:,} rows come back although the largest table read has {largest:,}: "
-            f"the joins multiply rows by {_times(rows / largest)} or more. Is a join "
+            f"the joins multiply rows by {_times(rows, largest)} or more. Is a join "
             "condition missing?"
         ),
         line=place[0],
@@ -182,8 +182,10 @@ def _factor(after: int, before: int) -> float:
     return round(after / before, 4)
 
 
-def _times(factor: float) -> str:
-    return f"{factor:,.0f}" if factor >= 100 else f"{factor:.1f}".removesuffix(".0")
+def _times(after: int, before: int) -> str:
+    """Rounded down, as it goes with "or more"."""
+    tenths = after * 10 // before
+    return f"{tenths // 10:,}" if tenths >= 1_000 else f"{tenths / 10:g}"
 
 
 def _percent(part: int, whole: int) -> str:

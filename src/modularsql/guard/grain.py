@@ -1,7 +1,7 @@
 """Grain findings at run time: what the rules suspect is measured, then said.
 
-`multiplicity/` is pure and knows patterns; here they meet the data. A suspicion of repeated rows
-that the data does not bear out is dropped; one that cannot be measured is said softly.
+`multiplicity/` is pure and knows patterns; here they meet the data. A suspicion that
+the data does not bear out is dropped; one of repeated rows that cannot be measured is said softly.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from sqlglot import exp
 from modularsql.catalog import Catalog
 from modularsql.guard.session import Session, counting
 from modularsql.multiplicity.infer import infer
-from modularsql.multiplicity.measure import entity_rows
+from modularsql.multiplicity.measure import entity_rows, with_definitions
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.registry import Analysis, Issue, issues
 from modularsql.records import Evidence, Finding, Severity
@@ -64,31 +64,40 @@ def look(statement: Statement, session: Session) -> Seen:
 
 
 def _measured(one: Measured, whole: Query, session: Session) -> Measured | None:
-    """The issue with its factor on this data; None where no row is repeated."""
-    issue, finding = one.issue, one.finding
-    if not issue.multipliers:
+    """The issue as the data has it; None where the data does not bear it out."""
+    if one.issue.multipliers:
+        return _counted(one, whole, session)
+    probe = one.issue.probe() if one.issue.probe is not None else None
+    if probe is None or one.issue.block.correlated:
         return one
-    query = entity_rows(issue, whole, session.engine.dialect)
+    with_definitions(probe, whole)
+    outcome = session.run(probe.sql(dialect=session.engine.dialect), session.params)
+    if not isinstance(outcome, Rows):
+        return one
+    return _borne_out(one, one.finding.message) if outcome.rows else None
+
+
+def _counted(one: Measured, whole: Query, session: Session) -> Measured | None:
+    """The issue with the factor by which rows repeat."""
+    query = entity_rows(one.issue, whole, session.engine.dialect)
     outcome = session.run(counting(query.sql, query.columns), session.params) if query else None
     if not isinstance(outcome, Rows):
-        soft = replace(finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
-        return Measured(issue=issue, finding=soft)
+        soft = replace(one.finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
+        return replace(one, finding=soft)
     rows, distinct = (int(value) for value in outcome.rows[0])
     if rows <= distinct:
         return None
     factor = rows / distinct
     words = f" Here {distinct:,} become {rows:,}: {factor:,.3g} times on average."
-    return Measured(
-        issue=issue,
-        borne_out=True,
-        finding=replace(
-            finding,
-            severity=issue.measured or issue.severity,
-            message=finding.message + words,
-            evidence=Evidence.OBSERVED,
-            measured={"rows_before": distinct, "rows_after": rows, "factor": round(factor, 4)},
-        ),
-    )
+    found = _borne_out(one, one.finding.message + words)
+    measured = {"rows_before": distinct, "rows_after": rows, "factor": round(factor, 4)}
+    return replace(found, finding=replace(found.finding, measured=measured))
+
+
+def _borne_out(one: Measured, message: str) -> Measured:
+    severity = one.issue.measured or one.issue.severity
+    finding = replace(one.finding, severity=severity, message=message, evidence=Evidence.OBSERVED)
+    return replace(one, borne_out=True, finding=finding)
 
 
 def finding_of(issue: Issue, statement: Statement) -> Finding:

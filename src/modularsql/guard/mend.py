@@ -242,7 +242,8 @@ def analysed(state: State) -> State:
         seen = static(statement, state.session.engine.catalog())
     state = replace(state, seen=seen)
     state = state.note(*(one.finding for one in seen.issues))
-    if seen.query is None or any(one.borne_out for one in seen.issues):
+    repeated = any(one.borne_out and one.issue.multipliers for one in seen.issues)
+    if seen.query is None or repeated:
         return state
     # No join repeats these rows: they are equal rows of different things.
     softened = tuple(

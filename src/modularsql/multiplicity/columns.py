@@ -36,6 +36,8 @@ _EXACT = frozenset("integer HUGEINT UHUGEINT BOOLEAN DATE TIMESTAMP UUID".split(
 _BLIND_TO_CASE = frozenset("mysql tsql singlestore doris starrocks".split())
 """Dialects whose text compares without case where no collation is named."""
 
+_COUNTS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Count)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
 _ARGUMENTS = re.compile(r"\(.*", re.DOTALL)
 _SAFE_DIGITS = 18
 
@@ -64,7 +66,7 @@ def whole_number(dialect: str) -> Kind:
 
 
 def _affinity(name: str) -> str:
-    """SQLite's rules (https://www.sqlite.org/datatype3.html, 3.1); all numbers compare alike."""
+    """SQLite's rules (https://www.sqlite.org/datatype3.html, 3.1); NUMERIC is as INTEGER."""
     if "INT" in name:
         return "number"
     if any(part in name for part in ("CHAR", "CLOB", "TEXT")):
@@ -72,7 +74,7 @@ def _affinity(name: str) -> str:
     # ANY is no type in a STRICT table, and nothing here tells which tables are.
     if "BLOB" in name or not name or name == "ANY":
         return "blob"
-    return "number"
+    return "real" if any(part in name for part in ("REAL", "FLOA", "DOUB")) else "number"
 
 
 def _class(name: str) -> str:
@@ -80,6 +82,16 @@ def _class(name: str) -> str:
     if bare in _INTEGERS:
         return "integer"
     return "text" if bare in _TEXTS else bare if "(" not in name else name
+
+
+def compare_alike(one: Kind | None, other: Kind | None) -> bool:
+    """Whether values of the two kinds compare as values of each do among themselves.
+
+    SQLite compares whole and real numbers exactly, but in a UNION they may become one type.
+    """
+    if one is None or other is None or one.collation != other.collation:
+        return False
+    return one.type == other.type or {one.type, other.type} == {"number", "real"}
 
 
 def literal_fits(kind: Kind | None, literal: exp.Expr, dialect: str) -> bool:
@@ -101,13 +113,16 @@ def literal_fits(kind: Kind | None, literal: exp.Expr, dialect: str) -> bool:
     return kind.type == "integer" and literal.is_int and len(literal.this) <= _SAFE_DIGITS
 
 
-def literal_kind(literal: exp.Expr, dialect: str) -> Kind | None:
-    """The kind of a literal that is an output; None for what is none or has a fraction."""
-    if not isinstance(literal, exp.Literal):
-        return None
-    if literal.is_string:
-        return Kind("text", None, dialect not in _BLIND_TO_CASE)
-    return whole_number(dialect) if literal.is_int else None
+def value_kind(expression: exp.Expr, dialect: str) -> Kind | None:
+    """The kind of a computed value, where it shows: a literal, a count, SQLite's arithmetic."""
+    if isinstance(expression, _COUNTS):
+        return whole_number(dialect)
+    if isinstance(expression, exp.Literal):
+        if expression.is_string:
+            return Kind("text", None, dialect not in _BLIND_TO_CASE)
+        return whole_number(dialect) if expression.is_int else None
+    is_number = isinstance(expression, _ARITHMETIC) and dialect == "sqlite"
+    return Kind("number") if is_number else None
 
 
 def own_parts(expression: exp.Expr) -> Iterator[exp.Expr]:

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from modularsql.catalog import Catalog
 from modularsql.multiplicity.algebra import Attributes
-from modularsql.multiplicity.columns import Kind
+from modularsql.multiplicity.columns import Kind, compare_alike
 from modularsql.multiplicity.model import Block, Query
 
 
@@ -35,8 +35,11 @@ Reader = Callable[[exp.Expr, Scope, Block | None], Query | None]
 class Context:
     """The catalog, the attributes handed out, how their values compare, and how to read a query.
 
-    `exact` are the attributes whose equal values are the same value. `read` is `infer.query_of`:
-    FROM holds queries, and queries hold FROM.
+    `exact` are the attributes whose equal values are the same value. `mixed` are columns of set
+    operations whose branches differ in kind: where a query reads another one, SQLite may convert
+    their values to the kind of the first branch, and different ones become equal.
+
+    `read` is `infer`'s: FROM holds queries, and queries hold FROM.
     """
 
     catalog: Catalog
@@ -44,6 +47,7 @@ class Context:
     attributes: Attributes = field(default_factory=Attributes)
     kinds: dict[int, Kind] = field(default_factory=dict)
     exact: int = 0
+    mixed: int = 0
     blocks: int = 0
 
     @property
@@ -59,5 +63,4 @@ class Context:
 
     def comparable(self, one: int, other: int) -> bool:
         """Whether two attributes compare as each does with itself."""
-        kind = self.kinds.get(one)
-        return kind is not None and kind == self.kinds.get(other)
+        return compare_alike(self.kinds.get(one), self.kinds.get(other))

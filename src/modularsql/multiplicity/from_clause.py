@@ -30,8 +30,9 @@ from modularsql.multiplicity.sources import source_of
 class _Item:
     """A part of FROM: one source, or joins in parentheses (`group`).
 
-    `kind`, `join` and `predicate` say how it joins what stands before it. `coalesced`: the
-    columns that FULL JOIN USING made of two, each with these.
+    `kind`, `join` and `predicate` say how it joins what stands before it. `merged`: the columns
+    that an outer join with USING made of two, each with these. `coalesced`: they hold whichever
+    of the two is there, and no more is compared.
     """
 
     sources: list[Source]
@@ -39,7 +40,8 @@ class _Item:
     join: exp.Join | None = None
     kind: JoinKind = JoinKind.FIRST
     predicate: Predicate = TRUE
-    coalesced: list[tuple[int, int, int]] = field(default_factory=list)
+    merged: list[tuple[int, int, int]] = field(default_factory=list)
+    coalesced: bool = False
 
     @property
     def columns(self) -> int:
@@ -174,6 +176,8 @@ def _by_name(
 ) -> Predicate:
     """USING and NATURAL: equal names are equal values, and one column from here on."""
     result = TRUE
+    # The last column of an ASOF JOIN is not equal but the nearest one.
+    nearest = names[-1:] if item.join and (item.join.method or "").upper() == "ASOF" else []
     for name in names:
         ours, theirs = named(name, before, block), named(name, item.sources, block)
         if len(ours) != 1 or len(theirs) != 1:
@@ -182,7 +186,7 @@ def _by_name(
             result &= Predicate(opaque=True)
             continue
         both = ours[0][2] | theirs[0][2]
-        same = context.comparable(ours[0][2], theirs[0][2])
+        same = context.comparable(ours[0][2], theirs[0][2]) and name not in nearest
         result &= Predicate(
             equal=((ours[0][2], theirs[0][2]),) if same else (),
             not_null=both,
@@ -191,8 +195,7 @@ def _by_name(
         )
         if item.kind != JoinKind.SEMI:
             _merge(item, ours[0], theirs[0], block, context)
-    if len(item.coalesced) < len(names):
-        item.coalesced.clear()
+    item.coalesced = len(result.equal) == len(names) and item.kind == JoinKind.FULL
     return result
 
 
@@ -208,10 +211,11 @@ def _merge(item: _Item, ours: Found, theirs: Found, block: Block, context: Conte
     elif item.kind in (JoinKind.RIGHT, JoinKind.FULL):
         attribute = context.attributes.new(ours[1])
         block.attributes |= attribute
+        item.merged.append((attribute, ours[2], theirs[2]))
         found = (ours[0], ours[1], attribute)
         if same:
-            context.note(attribute, context.kinds[ours[2]])
-            item.coalesced.append((attribute, ours[2], theirs[2]))
+            kinds = (context.kinds[ours[2]], context.kinds[theirs[2]])
+            context.note(attribute, kinds[0] if kinds[0] == kinds[1] else None)
     block.merged = [merged for merged in block.merged if merged not in old]
     block.merged.append(Merged(ours[1], found, tuple(covered.values())))
 
@@ -278,14 +282,15 @@ def _join(left: Relation, right: Relation, kind: JoinKind, item: _Item) -> Relat
         rows = full_join(left, right)
     else:
         rows = inner_join(left, right, item.predicate)
-    for attribute, ours, theirs in item.coalesced:
-        rows = rows.with_attribute(attribute, Dependency(ours | theirs, attribute))
-        if ours & left.not_null and theirs & right.not_null:
+    for attribute, ours, theirs in item.merged:
+        settled = [Dependency(ours | theirs, attribute)] if item.coalesced else []
+        rows = rows.with_attribute(attribute, *settled)
+        if item.coalesced and ours & left.not_null and theirs & right.not_null:
             rows = replace(rows, not_null=rows.not_null | attribute)
     if item.coalesced:
         # One value is in matched rows or in rows of one side: a row with it on the other side
         # would have matched them all.
-        whole = union(attribute for attribute, _, _ in item.coalesced)
-        parts = union(ours | theirs for _, ours, theirs in item.coalesced)
+        whole = union(attribute for attribute, _, _ in item.merged)
+        parts = union(ours | theirs for _, ours, theirs in item.merged)
         rows = rows.with_dependency(Dependency(whole, parts, 0, whole))
     return rows

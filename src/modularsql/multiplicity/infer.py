@@ -39,7 +39,7 @@ def _query(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) 
         inner = _query(node.this, scope, outer, context)
         return inner and _cut(inner, node)
     if isinstance(node, exp.Select):
-        return _of_block(_block(node, scope, outer, context))
+        return _of_block(_block(node, scope, outer, context), context)
     if isinstance(node, exp.SetOperation):
         left = _query(node.this, scope, outer, context)
         right = _query(node.expression, scope, outer, context)
@@ -62,12 +62,13 @@ def _with_definitions(node: exp.Expr, scope: Scope, outer: Block | None, context
     return scope
 
 
-def _of_block(block: Block) -> Query:
+def _of_block(block: Block, context: Context) -> Query:
     return Query(
         node=block.select,
         relation=block.output,
         columns=[(output.name, output.attribute) for output in block.outputs],
         complete=not any(output.name == "*" for output in block.outputs),
+        mixed=union(output.attribute for output in block.outputs) & context.mixed,
         block=block,
     )
 

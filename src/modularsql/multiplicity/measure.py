@@ -44,12 +44,12 @@ def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
         if source.optional:
             present = (_identity(source) or [exp.null()])[0].copy()
             select.where(exp.not_(present.is_(exp.null())), append=True, copy=False)
-    _carry_definitions(select, query)
+    with_definitions(select, query)
     return Measurement(sql=select.sql(dialect=dialect, comments=False), columns=len(columns))
 
 
-def _carry_definitions(select: exp.Select, query: Query) -> None:
-    """A block below the top may read CTEs that are defined on top."""
+def with_definitions(select: exp.Select, query: Query) -> None:
+    """Give a probe the CTEs of the whole query: its block may read what is defined on top."""
     clause = query.node.args.get("with_")
     if clause is not None and select.args.get("with_") is None:
         select.set("with_", clause.copy())

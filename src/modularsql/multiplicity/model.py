@@ -158,12 +158,16 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class Query:
-    """A query expression: one block, or a set operation over several."""
+    """A query expression: one block, or a set operation over several.
+
+    `mixed`: columns whose values SQLite may convert where another query reads this one.
+    """
 
     node: exp.Expr
     relation: Relation
     columns: list[tuple[str, int]]
     complete: bool = True
+    mixed: int = 0
     block: Block | None = None
     branches: tuple["Query", ...] = ()
     definitions: list["Query"] = field(default_factory=list)

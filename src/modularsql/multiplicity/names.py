@@ -38,7 +38,7 @@ def resolve(column: exp.Column, block: Block, context: Context) -> int:
             if level is not block:
                 mark_correlated(block, level)
             if isinstance(found, Doubt):
-                return _unresolved(column, block, context, known=found == Doubt.ALIAS)
+                return _unresolved(column, block, level, context, found)
             block.columns[id(column)] = found
             return found[2]
         level = level.outer
@@ -46,7 +46,7 @@ def resolve(column: exp.Column, block: Block, context: Context) -> int:
         if not any(column is literal for literal in block.literals):
             block.literals.append(column)
         return 0
-    return _unresolved(column, block, context)
+    return _unresolved(column, block, block, context, Doubt.ABSENT)
 
 
 def resolve_all(expression: exp.Expr, block: Block, context: Context) -> int:
@@ -133,13 +133,16 @@ def _has_unnamed(source: Source) -> bool:
     return source.query is not None and any(n.startswith(UNNAMED) for n in source.columns)
 
 
-def _unresolved(column: exp.Column, block: Block, context: Context, known: bool = False) -> int:
+def _unresolved(
+    column: exp.Column, block: Block, home: Block, context: Context, doubt: Doubt
+) -> int:
+    """An attribute that stands for a column of `home`, the block itself or one around it."""
     key = (column.table.casefold(), column.name.casefold())
     attribute = block.unresolved.get(key)
     if attribute is None:
         attribute = block.unresolved[key] = context.attributes.new(column.sql())
-        block.attributes |= attribute
-        if not known:
+        home.attributes |= attribute
+        if doubt is not Doubt.ALIAS:
             block.unknown.append(f"the column {column.sql()}")
     return attribute
 

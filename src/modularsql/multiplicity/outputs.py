@@ -10,10 +10,9 @@ from modularsql.multiplicity.columns import (
     bare,
     is_determined,
     is_volatile,
-    literal_kind,
     own_columns,
     own_parts,
-    whole_number,
+    value_kind,
 )
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import UNNAMED, Aggregate, Block, JoinKind, Output, Source
@@ -24,7 +23,6 @@ _MORE_AGGREGATES = frozenset(
     "total group_concat string_agg json_group_array json_group_object jsonb_group_array "
     "jsonb_group_object list listagg array_agg median mode product fsum favg kahan_sum".split()
 )
-_NUMBERS_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Count)
 
 
 def read_outputs(block: Block, context: Context) -> None:
@@ -128,12 +126,10 @@ def _kind(expression: exp.Expr, block: Block, context: Context) -> Kind | None:
     """How the values of an expression compare, where that is plain."""
     if isinstance(expression, exp.Window):
         expression = expression.this
-    if isinstance(expression, _NUMBERS_ROWS):
-        return whole_number(context.dialect)
     if isinstance(expression, exp.Max | exp.Min) and isinstance(expression.this, exp.Column):
         kind = context.kinds.get(resolve(expression.this, block, context))
         return kind if kind and kind.collation is None else None
-    return literal_kind(expression, context.dialect)
+    return value_kind(expression, context.dialect)
 
 
 def row_number(expression: exp.Expr, block: Block, context: Context) -> int | None:

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from modularsql.multiplicity import algebra
 from modularsql.multiplicity.algebra import Dependency, Part
-from modularsql.multiplicity.columns import bare
+from modularsql.multiplicity.columns import Kind, bare
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import Query
 
@@ -26,6 +26,7 @@ def combined(node: exp.SetOperation, left: Query, right: Query, context: Context
         _unite(query, context)
     elif query.complete:
         _keep(query, context)
+    query.mixed = algebra.union(attribute for _, attribute in query.columns) & context.mixed
     return query
 
 
@@ -42,10 +43,13 @@ def _unite(query: Query, context: Context) -> None:
     ]
     whole = algebra.union(attribute for _, attribute in query.columns)
     links, not_null = [], 0
-    for (_, attribute), row in zip(query.columns, rows, strict=True):
-        if _are_comparable(row, context):
-            context.note(attribute, context.kinds[row[0]])
+    for number, ((_, attribute), row) in enumerate(zip(query.columns, rows, strict=True)):
+        kind = _common_kind(row, context)
+        if kind is not None:
+            context.note(attribute, kind)
             links.append((attribute, row))
+        elif context.dialect == "sqlite" and any(_converts(b, number) for b in branches):
+            context.mixed |= attribute
         if all(b.relation.not_null & a for b, a in zip(branches, row, strict=True)):
             not_null |= attribute
     apart = next((a for n, (_, a) in enumerate(query.columns) if _tells_apart(branches, n)), 0)
@@ -71,9 +75,21 @@ def _branches(query: Query, distinct: bool) -> Iterator[Query]:
             yield branch
 
 
-def _are_comparable(attributes: Sequence[int], context: Context) -> bool:
-    """Whether the values stay what they are when the branches' columns become one."""
-    return all(context.comparable(attributes[0], other) for other in attributes)
+def _common_kind(attributes: Sequence[int], context: Context) -> Kind | None:
+    """The kind of a column whose values stay what they are when the branches become one."""
+    kinds = [context.kinds.get(attribute) for attribute in attributes]
+    first = kinds[0]
+    if first is None or any(k is None or k[:2] != first[:2] for k in kinds):
+        return None
+    return first._replace(exact=all(kind is not None and kind.exact for kind in kinds))
+
+
+def _converts(branch: Query, number: int) -> bool:
+    """Whether a branch's column may have an affinity: what is plainly computed has none."""
+    if branch.block is None:
+        return True
+    expression = bare(branch.block.outputs[number].expression)
+    return isinstance(expression, exp.Column | exp.Cast | exp.TryCast | exp.Query | exp.Collate)
 
 
 def _tells_apart(branches: Sequence[Query], number: int) -> bool:
@@ -97,10 +113,12 @@ def _keep(query: Query, context: Context) -> None:
     """INTERSECT and EXCEPT return rows of the left side."""
     left, right = query.branches
     pairs = list(zip(left.columns, right.columns, strict=False))
-    if all(context.comparable(one, other) for (_, one), (_, other) in pairs):
+    if all(_common_kind((one, other), context) for (_, one), (_, other) in pairs):
         query.columns, query.relation = left.columns, left.relation
     else:
         query.columns = [(name, context.attributes.new(name)) for name, _ in left.columns]
+        for (_, attribute), (_, own) in zip(query.columns, left.columns, strict=True):
+            context.mixed |= attribute if own & context.mixed else 0
         whole = algebra.union(attribute for _, attribute in query.columns)
         query.relation = algebra.opaque(query.relation.ids, whole)
     if _is_distinct(query):

@@ -1,6 +1,7 @@
 """One thing in FROM: a table, a CTE, a derived table, VALUES, or what nothing is known of."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -116,18 +117,23 @@ def _of_query(
     if query is None:
         return _unknown(node, block, context, f"the query {node.alias_or_name}")
     columns: dict[str, int] = {}
+    relation = query.relation
     # Names by position mean nothing where a star stands for nobody knows how many columns.
     known = query.columns if query.complete or not names else []
     for number, (name, attribute) in enumerate(known):
         given = names[number] if number < len(names) else name.casefold()
         if not given or given in columns:
             given = f"{UNNAMED}{number}"
+        if attribute & context.mixed:
+            attribute = context.attributes.new(name)
+            context.mixed |= attribute
+            relation = relation.with_attribute(attribute)
         if attribute:
             columns[given] = attribute
     return Source(
         alias=node.alias_or_name,
         node=node,
-        relation=query.relation,
+        relation=replace(relation, own=relation.own | union(columns.values())),
         columns=columns,
         complete=query.complete,
         query=query,

@@ -44,6 +44,7 @@ class Task:
     id: str
     database: str
     sql: str
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +210,8 @@ def _work(task: Task, patches: bool) -> Repaired:
     try:
         guard = _worker.guard(task.database)
         policy = guard.policy if patches else find_policy("off", _worker.settings)
-        answer = Guard(guard.engine, policy, _worker.settings).run(task.sql, fix=True)
+        door = Guard(guard.engine, policy, _worker.settings)
+        answer = door.run(task.sql, question=task.question, fix=True)
     except ModularSqlError as error:
         status = "locked" if error.kind == "locked" else "no_database"
         return Repaired(id=task.id, status=status, problem=error.message)

@@ -175,7 +175,14 @@ def _guarded(
         elif path is None:
             yield Repaired(id=question.id, status="no_database")
         else:
-            tasks.append(Task(id=question.id, database=str(path), sql=prediction.sql))
+            tasks.append(
+                Task(
+                    id=question.id,
+                    database=str(path),
+                    sql=prediction.sql,
+                    question=question.question,
+                )
+            )
     # Questions on one database in a row: a worker then opens few.
     tasks.sort(key=lambda task: task.database)
     yield from guard_all(tasks, settings)

@@ -1,0 +1,49 @@
+"""An engine whose catalog also holds the keys that a file asserts and the data upholds."""
+
+from dataclasses import replace
+
+from modularsql.catalog import Catalog
+from modularsql.declared.checks import apply_results, checks
+from modularsql.declared.facts import Declared
+from modularsql.declared.merge import merge
+from modularsql.ports import Engine, Outcome
+from modularsql.records import Limits, Params
+from modularsql.rows import Rows
+
+
+class KeyedEngine:
+    """Wraps an `Engine`: same queries, a richer catalog.
+
+    Assertions lie, so each is checked on the data once, before it is believed; `problems` says
+    which the data violates, and what the file says of tables that are not there.
+    """
+
+    def __init__(self, engine: Engine, declared: Declared, limits: Limits) -> None:
+        self._engine = engine
+        self._limits = limits
+        merged = merge(engine.catalog(), declared)
+        results = {check: self._violations(check.sql) for check in checks(merged.catalog)}
+        checked = apply_results(merged.catalog, results)
+        self._catalog = checked.catalog
+        self.problems = (*declared.problems, *merged.problems, *checked.problems)
+        self.name, self.dialect = engine.name, engine.dialect
+
+    def _violations(self, sql: str) -> int | None:
+        outcome = self._engine.execute(sql, limits=replace(self._limits, max_rows=1))
+        return int(outcome.rows[0][0]) if isinstance(outcome, Rows) and outcome.rows else None
+
+    def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
+        """See `ports.Engine`."""
+        return self._engine.execute(sql, params, limits=limits)
+
+    def catalog(self) -> Catalog:
+        """The engine's catalog with the assertions that held."""
+        return self._catalog
+
+    def compares_bytes(self) -> bool:
+        """See `ports.Engine`."""
+        return self._engine.compares_bytes()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
