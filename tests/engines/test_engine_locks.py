@@ -31,16 +31,16 @@ def test_opening_waits_for_a_lock_until_the_time_is_over(
     other_process(kind.lock, path)
     start = time.monotonic()
     with pytest.raises(SetupError, match="is locked by another program") as caught:
-        kind.open(path, Settings(timeout=0.4))
+        kind.open(path, Settings(timeout=0.3))
     assert caught.value.kind == "locked"
-    assert 0.4 <= time.monotonic() - start < 3
+    assert 0.3 <= time.monotonic() - start < 3
 
 
 def test_opening_goes_on_when_the_lock_is_gone(
     kind: Any, path: Path, other_process: Run, limits: Limits
 ) -> None:
     release = other_process(kind.lock, path)
-    threading.Timer(0.5, release).start()
+    threading.Timer(0.3, release).start()
     engine = kind.open(path, Settings(timeout=10))
     outcome = engine.execute("SELECT x FROM t", limits=limits)
     engine.close()

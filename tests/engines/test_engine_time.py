@@ -15,7 +15,7 @@ from modularsql.ports import Engine
 from modularsql.records import Failure, FailureKind, Limits
 from modularsql.rows import Rows
 
-SOON = Limits(seconds=0.3)
+SOON = Limits(seconds=0.2)
 ENDLESS = {
     "recursive CTE": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
     "SELECT count(*) FROM n",
@@ -55,13 +55,13 @@ def test_a_stopped_query_uses_the_processor_no_more(shop: Engine) -> None:
     processes = [me, *(f"/proc/{child}" for child in children.split())]
     time.sleep(0.1)
     before = [process_time(process) for process in processes]
-    time.sleep(0.3)
+    time.sleep(0.2)
     used = [process_time(p) - b for p, b in zip(processes, before, strict=True)]
     assert max(used) < 0.1
 
 
 def test_an_early_stop_leaves_the_next_query_its_time(shop: Engine) -> None:
-    for _ in range(3):
+    for _ in range(2):
         assert isinstance(shop.execute(ENDLESS["cross join"], limits=SOON), Failure)
         outcome = shop.execute("SELECT count(*) FROM a AS a1, a AS a2", limits=Limits(seconds=10))
         assert isinstance(outcome, Rows), outcome
@@ -86,9 +86,9 @@ def test_threads_share_an_engine(shop: Engine, limits: Limits) -> None:
 
 def test_the_time_of_a_query_does_not_run_while_it_waits_its_turn(shop: Engine) -> None:
     with ThreadPoolExecutor(2) as threads:
-        slow = threads.submit(shop.execute, ENDLESS["cross join"], limits=Limits(seconds=1))
-        time.sleep(0.2)
-        quick = threads.submit(shop.execute, "SELECT 1", limits=Limits(seconds=0.5))
+        slow = threads.submit(shop.execute, ENDLESS["cross join"], limits=Limits(seconds=0.6))
+        time.sleep(0.1)
+        quick = threads.submit(shop.execute, "SELECT 1", limits=Limits(seconds=0.4))
         assert isinstance(slow.result(), Failure)
         assert isinstance(quick.result(), Rows)
 

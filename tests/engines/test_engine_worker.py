@@ -21,7 +21,7 @@ from modularsql.ports import Engine
 from modularsql.records import Failure, FailureKind, Limits
 from modularsql.rows import Rows
 
-SOON = Limits(seconds=0.3)
+SOON = Limits(seconds=0.2)
 DEAF = {  # queries that look at no clock
     "sqlite": {
         "instr": "SELECT instr(hex(zeroblob(1500000)), hex(zeroblob(750000)) || '1')",
@@ -110,7 +110,7 @@ def test_a_worker_killed_during_a_query_is_told_and_replaced(
     engine: IsolatedEngine, dialect: str
 ) -> None:
     [worker] = workers()
-    threading.Timer(0.3, os.kill, (worker.pid, signal.SIGKILL)).start()
+    threading.Timer(0.2, os.kill, (worker.pid, signal.SIGKILL)).start()
     sql = next(iter(DEAF[dialect].values()))
     outcome = engine.execute(sql, limits=Limits(seconds=20))
     assert isinstance(outcome, Failure)
@@ -154,7 +154,7 @@ def test_a_worker_that_finds_a_lock_when_it_is_replaced_says_so(
 def test_ctrl_c_reaches_the_caller_at_once_and_the_engine_goes_on(
     engine: IsolatedEngine, dialect: str
 ) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         engine.execute(next(iter(DEAF[dialect].values())), limits=Limits(seconds=20))
@@ -185,7 +185,7 @@ def test_an_engine_can_be_closed_while_another_thread_waits(
         target=lambda: outcomes.append(engine.execute(sql, limits=Limits(seconds=20)))
     )
     thread.start()
-    time.sleep(0.3)
+    time.sleep(0.2)
     engine.close()
     thread.join(5)
     assert isinstance(outcomes[0], Failure)

@@ -254,7 +254,7 @@ def test_without_execution_findings_are_static(run: Run) -> None:
     [
         "SELECT nope FROM team",
         "SELECT t.name FROM team t JOIN missing m ON m.x = t.team_id",
-        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3) SELECT * FROM n",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n LIMIT 3",
         "SELECT name FROM team t, team u",
         "SELECT (SELECT name FROM team) FROM player",
         "VALUES (1), (1)",

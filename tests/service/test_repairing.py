@@ -147,7 +147,7 @@ def test_progress_is_told_after_each_question(
             predictions=tmp_path / "pred",
             db_root=root,
             out=tmp_path / "out",
-            settings=Settings(jobs=1),
+            settings=Settings(jobs=1, policy="paper"),
             progress=lambda done, total: told.append((done, total)),
         )
     )
@@ -178,7 +178,7 @@ def test_a_set_with_repeated_ids_says_how_it_was_numbered(root: Path, tmp_path: 
             predictions=tmp_path / "pred.json",
             db_root=root,
             out=tmp_path / "out",
-            settings=Settings(jobs=1),
+            settings=Settings(jobs=1, policy="paper"),
         )
     )
     assert "question_id repeats (7)" in (summary.note or "")
@@ -297,7 +297,7 @@ def test_a_missing_folder_is_made_and_a_link_is_followed(
                 predictions=predictions,
                 db_root=root,
                 out=out,
-                settings=Settings(jobs=1),
+                settings=Settings(jobs=1, policy="paper"),
             )
         )
         assert place.read_text() == DISTINCT

@@ -59,7 +59,8 @@ def cli(context: click.Context) -> None:
 
     \b
     Example:
-      modularsql guard shop.sqlite "SELECT name FROM customer" --fix
+      modularsql demo --copy .
+      modularsql guard shop.sqlite @query.sql --question "Who ordered?" --fix
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)

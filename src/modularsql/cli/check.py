@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from modularsql.cli.common import (
+    config_option,
     format_option,
     output,
     print_json,
@@ -18,6 +19,8 @@ from modularsql.cli.guard import SqlCommand
 
 if TYPE_CHECKING:
     from modularsql.records import Answer
+
+_OF_A_RUN = ("probe", "rows", "columns")
 
 
 @click.command("check", cls=SqlCommand)
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--allow", multiple=True, metavar="RULE", help="Silence a rule.")
 @setting_option("fail_on")
 @format_option
-@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Settings file.")
+@config_option
 @verbose_option
 @reporting
 def command(
@@ -59,9 +62,18 @@ def command(
 ) -> int:
     """Say what a query does to rows, from the schema alone; needs no database.
 
+    SQL is text, `-` for standard input, or @FILE. Nothing is run, so nothing is measured or
+    repaired: what only the data can tell is said as info. Unknown names are listed.
+
     \b
     Example:
       modularsql check @report.sql --schema schema.sql --dialect postgres
+
+    \b
+    Exit status:
+      0  no finding at or above --fail-on
+      1  there is one, or the text is not one statement
+      2  could not start: wrong option, no such file, no table in it
     """
     from modularsql.service.checking import CheckRequest, check
     from modularsql.service.guarding import exit_status
@@ -82,11 +94,11 @@ def _show(answer: "Answer", format_: str) -> None:
 
     if format_ == "json":
         whole = answer_json(answer)
-        print_json({k: v for k, v in whole.items() if k not in ("probe", "rows", "columns")})
+        print_json({name: value for name, value in whole.items() if name not in _OF_A_RUN})
     else:
         from modularsql.cli.screen import Screen
         from modularsql.cli.text import print_findings, print_verdict
 
         screen = Screen()
-        print_verdict(screen, answer)
+        print_verdict(screen, answer, undecided="not all of it could be analysed")
         print_findings(screen, answer)

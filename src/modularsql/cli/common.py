@@ -37,11 +37,7 @@ def common_options(function: Function) -> Function:
     """Options of every command that runs queries."""
     for option in (
         verbose_option,
-        click.option(
-            "--config",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Settings file.  [default: modularsql.toml, else pyproject.toml]",
-        ),
+        config_option,
         format_option,
         setting_option("max_rows"),
         setting_option("timeout"),
@@ -52,6 +48,12 @@ def common_options(function: Function) -> Function:
 
 
 verbose_option = click.option("--verbose", is_flag=True, help="Show the traceback of an error.")
+
+config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Settings file.  [default: modularsql.toml, else pyproject.toml]",
+)
 
 format_option = click.option(
     "--format",

@@ -34,7 +34,7 @@ class SqlCommand(click.Command):
 @click.command("guard", cls=SqlCommand)
 @click.argument("db")
 @click.argument("sql")
-@click.option("--question", help="What was asked, in words; kept with the answer.")
+@click.option("--question", help="What was asked; it decides whether copies are wanted.")
 @click.option(
     "--param",
     "params",
@@ -42,9 +42,9 @@ class SqlCommand(click.Command):
     metavar="NAME=VALUE",
     help="Value of a bound parameter (:NAME, $NAME), or 1=VALUE for the first `?`.",
 )
-@click.option("--fix", is_flag=True, help="Apply repairs that held their check.")
+@click.option("--fix", is_flag=True, help="Apply repairs that held their check and leave no doubt.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Silence a rule.")
-@click.option("--no-execute", is_flag=True, help="Do not run the query.")
+@click.option("--no-execute", is_flag=True, help="Do not run the query; look at it alone.")
 @setting_option("fail_on")
 @common_options
 @reporting
@@ -66,9 +66,13 @@ def command(
     DB is a SQLite or DuckDB file, or sqlite:///PATH, duckdb:///PATH. SQL is text, `-` for
     standard input, or @FILE. The query can only read, and is ended at the time limit.
 
+    Policy `grain` finds the joins that repeat or lose rows, and measures them. `paper` (`p1-p2`)
+    adds or removes DISTINCT by the rows that come back, `p1` only adds it; `off` repairs nothing.
+
     \b
     Example:
-      modularsql guard shop.sqlite "SELECT name FROM customer" --fix
+      modularsql guard shop.sqlite "SELECT name FROM customer"
+      modularsql guard shop.sqlite @query.sql --question "Who ordered?" --fix
       modularsql guard shop.sqlite @query.sql --param id=5 --format json
 
     \b

@@ -50,7 +50,8 @@ def command(
     """Guard a whole prediction set and write the repaired set in the format it was read in.
 
     DATASET is a BIRD or Spider file (dev.json, *_gold.sql), JSONL with id and db, or a folder
-    with one. Queries that no rule changes stay byte for byte.
+    with one. Queries that no rule changes stay byte for byte. Under policy grain the question
+    decides whether copies are wanted, where the set has questions.
 
     \b
     Example:

@@ -6,8 +6,8 @@ from modularsql.cli.common import format_option, output, print_json, reporting, 
 
 
 @click.command("rules")
-@click.argument("show", type=click.Choice(["show"]), required=False)
-@click.argument("name", required=False)
+@click.argument("show", required=False, metavar="[show")
+@click.argument("name", required=False, metavar="NAME]")
 @format_option
 @verbose_option
 @reporting
@@ -22,6 +22,8 @@ def command(show: str | None, name: str | None, format_: str, verbose: bool) -> 
     from modularsql.errors import InputError
     from modularsql.service.ruling import all_rules, one_rule
 
+    if show not in (None, "show"):
+        raise InputError(f"rules does not know {show!r}", f"write modularsql rules show {show}")
     if show and not name:
         raise InputError("rules show needs the name of a rule", "see modularsql rules")
     found = [one_rule(name)] if name is not None else all_rules()

@@ -35,10 +35,11 @@ def print_answer(screen: Screen, answer: Answer) -> None:
     screen.words(_run(answer), style="dim")
 
 
-def print_verdict(screen: Screen, answer: Answer) -> None:
-    """One line: the word, and why."""
+def print_verdict(screen: Screen, answer: Answer, undecided: str = "") -> None:
+    """One line: the word, and why; `undecided` says why not where the answer does not."""
     line = Text(answer.verdict.value.upper(), style=_VERDICT_STYLE[answer.verdict])
-    line.append(f"  {_why(answer)}", style="default")
+    is_open = answer.verdict == Verdict.UNDECIDED and undecided
+    line.append(f"  {undecided if is_open else _why(answer)}", style="default")
     screen.say(line)
 
 
@@ -58,14 +59,23 @@ def _why(answer: Answer) -> str:
 
 
 def print_findings(screen: Screen, answer: Answer) -> None:
-    """Each finding with its place, its words and the repairs on offer; the loudest first."""
+    """Each finding with its place, its words and the repairs on offer; the loudest first.
+
+    SQL that answers several findings is shown once.
+    """
+    shown: set[str] = set()
     for finding in sorted(answer.findings, key=_loudness):
         done = any(repair.name in answer.applied for repair in finding.repairs)
         screen.say(_headline(finding, done))
         screen.words(finding.message, by=2)
         for repair in finding.repairs:
-            screen.words(_lead(repair, repair.name in answer.applied), by=2)
+            lead = _lead(repair, repair.name in answer.applied)
+            if repair.sql in shown:
+                screen.words(f"{lead} the same, above", by=2)
+                continue
+            screen.words(lead, by=2)
             screen.sql(repair.sql, by=4)
+            shown.add(repair.sql)
     for note in answer.notes:
         screen.words(note.rstrip(".") + ".", by=2)
 

@@ -65,6 +65,9 @@ def mend(state: State) -> State:
         if not isinstance(fresh, Statement):
             break
         statement, seen = fresh, look(fresh, state.session)
+        # What the first fault hid comes to light: a join that was missing may repeat rows.
+        new = [one.finding for one in seen.issues if not state.found(one.issue.rule)]
+        state = state.note(*new)
     return _settled(state, now, seen) if state.applied else state
 
 

@@ -1,6 +1,7 @@
 """What is known of one query while it goes through the stages of `run.py`."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from modularsql.config import Settings
 from modularsql.guard.grain import Seen
@@ -9,7 +10,7 @@ from modularsql.guard.session import Counts, Session
 from modularsql.multiplicity.question import Question
 from modularsql.records import Failure, Finding, Probe
 from modularsql.rows import Rows
-from modularsql.sql.allow import Allowance
+from modularsql.sql.allow import Allowance, is_allowed
 from modularsql.sql.statement import Many, NoSql, Statement
 
 
@@ -39,17 +40,10 @@ class State:
 
     def note(self, *found: Finding) -> "State":
         """With more findings, those left out that the user allowed there."""
-        heard = tuple(finding for finding in found if not self._is_allowed(finding))
+        silent = partial(is_allowed, names=self.allowed, notes=self.notes_in_sql)
+        heard = tuple(finding for finding in found if not silent(finding))
         return replace(self, findings=self.findings + heard)
 
     def found(self, rule: str) -> bool:
         """Whether there is a finding of that rule (none where it was allowed)."""
         return any(finding.rule == rule for finding in self.findings)
-
-    def _is_allowed(self, finding: Finding) -> bool:
-        if finding.rule in self.allowed:
-            return True
-        return any(
-            note.rule == finding.rule and note.first <= finding.line <= note.last
-            for note in self.notes_in_sql
-        )

@@ -1,10 +1,13 @@
 """The use case `check`: what can be said of a query from a schema alone, without a database."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from modularsql.catalog import Catalog
 from modularsql.config import Settings
+from modularsql.declared.facts import Declared
 from modularsql.declared.merge import merge
 from modularsql.declared.read import read_keys, read_schema
 from modularsql.errors import InputError
@@ -13,9 +16,9 @@ from modularsql.guard.grain import static
 from modularsql.guard.verdict import verdict
 from modularsql.records import Answer, Failure, FailureKind, Finding
 from modularsql.service.guarding import read_sql
-from modularsql.sql.allow import allowances
+from modularsql.sql.allow import allowances, is_allowed
 from modularsql.sql.parse import Unparsed
-from modularsql.sql.statement import Many, NoSql, read_statement
+from modularsql.sql.statement import Many, NoSql, Statement, read_statement
 
 DIALECTS = ("sqlite", "duckdb", "postgres", "mysql")
 
@@ -32,56 +35,76 @@ class CheckRequest:
     allow: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """What is said of a text. `unsure`: not all of it could be analysed; `notes` say why."""
+
+    findings: tuple[Finding, ...] = ()
+    failure: Failure | None = None
+    unsure: bool = False
+    notes: tuple[str, ...] = ()
+
+
 def check(request: CheckRequest) -> Answer:
     """Static findings only. Raises `InputError` for unreadable files; bad SQL is a finding."""
     if request.dialect not in DIALECTS:
         raise InputError(f"unknown dialect {request.dialect!r}", f"known: {', '.join(DIALECTS)}")
     sql = read_sql(request.sql)
-    schema = read_schema(request.schema, request.dialect)
-    notes = schema.problems
-    if request.keys is not None:
-        schema = merge(schema.catalog, read_keys(request.keys))
-        notes = (*notes, *schema.problems)
+    schema = _schema(request)
+    start = time.perf_counter()
     statement = read_statement(sql, request.dialect, request.settings.max_parse_chars)
-    answer = Answer(
-        sql=sql, final_sql=sql, verdict=verdict((), (), None, True), dialect=request.dialect
+    parsed = time.perf_counter()
+    heard = _heard(statement, schema.catalog)
+    spent = {"parse": parsed - start, "analyse": time.perf_counter() - parsed}
+    of_a_run = dict.fromkeys(("execute", "probe", "repair"), 0.0)
+    notes = allowances(statement) if isinstance(statement, Statement) else ()
+    findings = tuple(f for f in heard.findings if not is_allowed(f, request.allow, notes))
+    return Answer(
+        sql=sql,
+        final_sql=statement.text if isinstance(statement, Statement) else sql,
+        verdict=verdict(findings, (), heard.failure, heard.unsure),
+        dialect=request.dialect,
+        findings=findings,
+        timing_ms={name: round(s * 1000, 3) for name, s in spent.items()} | of_a_run,
+        failure=heard.failure,
+        notes=(*schema.problems, *heard.notes),
     )
+
+
+def _schema(request: CheckRequest) -> Declared:
+    """The tables with their keys, and all that was odd in the files."""
+    schema = read_schema(request.schema, request.dialect)
+    if request.keys is None:
+        return schema
+    merged = merge(schema.catalog, read_keys(request.keys))
+    return replace(merged, problems=(*schema.problems, *merged.problems))
+
+
+def _heard(statement: Statement | NoSql | Many, catalog: Catalog) -> _Heard:
     if isinstance(statement, NoSql):
         failure = Failure(kind=FailureKind.ERROR, message=statement.reason)
-        return _with(answer, [say.no_sql(statement.reason)], failure)
+        return _Heard(findings=(say.no_sql(statement.reason),), failure=failure)
     if isinstance(statement, Many):
         finding = say.many_statements(statement.texts)
         failure = Failure(kind=FailureKind.REFUSED, message=finding.message)
-        return _with(answer, [finding], failure)
+        return _Heard(findings=(finding,), failure=failure)
+    how = statement.extracted
+    found = (say.extracted(how, statement.place(0)),) if how else ()
     if isinstance(statement.tree, Unparsed):
-        place = statement.place(statement.tree.at)
-        return _with(answer, [say.unparsed(statement.tree, place)], None, unsure=True)
-    seen = static(statement, schema.catalog)
-    allowed = [(note.rule, note.first, note.last) for note in allowances(statement)]
-    heard = [
-        one.finding
-        for one in seen.issues
-        if one.finding.rule not in request.allow
-        and not any(
-            rule == one.finding.rule and first <= one.finding.line <= last
-            for rule, first, last in allowed
+        reason = statement.tree.reason.rstrip(".")
+        unread = say.unparsed(statement.tree, statement.place(statement.tree.at))
+        return _Heard(
+            findings=(*found, replace(unread, message=f"Not analysed: {reason}.")), unsure=True
         )
-    ]
-    unknown = [
-        f"not known: {what}"
-        for block in (seen.query.blocks() if seen.query else ())
-        for what in block.unknown
-    ]
-    answer = replace(answer, notes=(*notes, *dict.fromkeys(unknown)))
-    return _with(answer, heard, None, unsure=seen.query is None or bool(unknown))
-
-
-def _with(
-    answer: Answer, findings: list[Finding], failure: Failure | None, unsure: bool = False
-) -> Answer:
-    return replace(
-        answer,
-        findings=tuple(findings),
-        failure=failure,
-        verdict=verdict(findings, (), failure, unsure),
+    seen = static(statement, catalog)
+    if seen.query is None:
+        return _Heard(findings=found, unsure=True, notes=("statements of this kind are not analysed",))
+    # A name is unknown in as many blocks as use it, and said once.
+    unknown = dict.fromkeys(what for block in seen.query.blocks() for what in block.unknown)
+    if seen.query.block is not None and not seen.query.block.outputs:
+        unknown["what it returns"] = None
+    return _Heard(
+        findings=(*found, *(one.finding for one in seen.issues)),
+        unsure=bool(unknown),
+        notes=tuple(f"not known: {what}" for what in unknown),
     )

@@ -1,6 +1,7 @@
 """The use case `rules`: every rule by name, with its page."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.resources import files
 
 from modularsql.errors import InputError
@@ -29,10 +30,9 @@ def one_rule(name: str) -> RulePage:
     found = {rule.name: rule for rule in all_rules()}
     if name in found:
         return found[name]
-    from difflib import get_close_matches
-
-    near = ", ".join(get_close_matches(name, found)) or "see modularsql rules"
-    raise InputError(f"no rule is called {name!r}", near)
+    near = ", ".join(get_close_matches(name, found))
+    hint = f"nearest: {near}" if near else "see modularsql rules"
+    raise InputError(f"no rule is called {name!r}", hint, "not_found")
 
 
 def _page(name: str, summary: str) -> RulePage:

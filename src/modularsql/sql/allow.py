@@ -5,9 +5,10 @@ Comments are told from string literals by the tokenizer: only the gaps between t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from modularsql.records import Finding
 from modularsql.sql.statement import Statement
 
 _NOTE = re.compile(
@@ -29,6 +30,13 @@ def allowances(statement: Statement) -> tuple[Allowance, ...]:
     if "modularsql" not in statement.source.lower():
         return ()  # most queries: the gaps need not be looked at
     return tuple(_read(statement))
+
+
+def is_allowed(finding: Finding, names: Collection[str], notes: Iterable[Allowance]) -> bool:
+    """Whether a finding is to be silent: its rule is named, or a note covers its place."""
+    return finding.rule in names or any(
+        note.rule == finding.rule and note.first <= finding.line <= note.last for note in notes
+    )
 
 
 def _read(statement: Statement) -> Iterator[Allowance]:
