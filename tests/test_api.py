@@ -65,6 +65,23 @@ def test_a_guard_closes_its_engine_at_the_end(shop: Path, monkeypatch: pytest.Mo
     assert closed
 
 
+def test_the_default_policy_reads_the_keys(shop: Path) -> None:
+    with sqlite3.connect(shop) as connection:
+        connection.execute("CREATE TABLE visit(customer INTEGER REFERENCES customer(id))")
+        connection.executemany("INSERT INTO visit VALUES (?)", [(1,), (1,), (10,)])
+    connection.close()
+    with Guard(connect(shop)) as guard:
+        assert guard.policy.name == Settings().policy == "grain"
+        alike = guard.run("SELECT name FROM customer", fix=True)
+        assert (len(alike.rows), alike.applied) == (10, ())
+        sql = "SELECT c.name FROM customer c JOIN visit v ON v.customer = c.id"
+        offered = guard.run(sql)
+        assert (offered.verdict, len(offered.rows)) == (Verdict.ANNOTATE, 3)
+        fixed = guard.run(sql, fix=True)
+    assert (fixed.verdict, fixed.rows) == (Verdict.REPAIR, [("Ann",), ("Bob",)])
+    assert fixed.final_sql == offered.findings[0].repairs[0].sql
+
+
 def test_a_repair_is_offered_and_with_fix_applied(shop: Path) -> None:
     with Guard(connect(str(shop)), policy="p1") as guard:
         offered = guard.run("SELECT name FROM customer")

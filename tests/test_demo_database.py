@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from modularsql import Guard, connect
+from modularsql.guard.verdict import remaining
+from modularsql.records import Severity
+
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "src" / "modularsql" / "demo"
 QUERIES: dict[str, dict[str, str]] = {
@@ -195,6 +199,49 @@ def test_the_healthy_query_adds_every_line_once(shop: sqlite3.Connection) -> Non
     assert len(found) == len(set(found)) == ROWS["category"]
     total = _rows(shop, "SELECT SUM(total) FROM sales_order WHERE status <> 'cancelled'")
     assert sum(sold for _, sold in found) == total[0][0]
+
+
+GUARDED = {  # repairs that --fix applies, rules that stay loud, rows before and after
+    "Repeated rows after a join": (["semi_join"], set(), 184, 8),
+    "Repeated rows under a LIMIT": ([], {"duplicate_rows", "fan_out_rows"}, 10, 10),
+    "A DISTINCT that loses a person": (["remove_distinct"], set(), 17, 18),
+    "An inflated sum": (["semi_join"], set(), 1, 1),
+    "Every order with every customer": (["add_join_predicate"], {"row_explosion"}, 2400, 80),
+    "A healthy query": ([], set(), 7, 7),
+}
+
+
+@pytest.mark.parametrize("title", QUERIES)
+def test_the_guard_does_with_each_query_what_its_text_says(title: str) -> None:
+    applied, loud, before, after = GUARDED[title]
+    with Guard(connect(DEMO / "shop.sqlite")) as guard:
+        question = QUERIES[title]["question"]
+        found = guard.run(_sql(title), question=question)
+        fixed = guard.run(_sql(title), question=question, fix=True)
+    assert (len(found.rows), len(fixed.rows)) == (before, after)
+    assert list(fixed.applied) == applied
+    left = remaining(fixed.findings, fixed.applied)
+    assert {f.rule for f in left if f.severity != Severity.INFO} == loud
+    assert (fixed.final_sql == fixed.sql) == (not applied)
+
+
+def test_the_repaired_sum_counts_each_order_once(shop: sqlite3.Connection) -> None:
+    with Guard(connect(DEMO / "shop.sqlite")) as guard:
+        fixed = guard.run(_sql("An inflated sum"), fix=True)
+    paid = _rows(shop, "SELECT SUM(amount) FROM payment WHERE method = 'card'")
+    assert list(fixed.rows) == paid
+    ((inflated,),) = _rows(shop, _sql("An inflated sum"))
+    assert 0.45 < paid[0][0] / inflated < 0.55, "the text says: about half"
+
+
+def test_the_repaired_list_gives_each_order_its_own_customer(shop: sqlite3.Connection) -> None:
+    sql = _sql("Every order with every customer")
+    with Guard(connect(DEMO / "shop.sqlite")) as guard:
+        fixed = guard.run(sql, fix=True)
+    right = """
+        SELECT order_id, ordered_on, (SELECT name FROM customer AS c
+          WHERE c.customer_id = o.customer_id) FROM sales_order AS o ORDER BY order_id"""
+    assert list(fixed.rows) == _rows(shop, right)
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -35,6 +35,25 @@ def shop(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def books(shop: Path) -> Path:
+    """The shop with three bills, one of them paid in two parts, and two members of one name."""
+    with sqlite3.connect(shop) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE bill(id INTEGER PRIMARY KEY, amount INTEGER);
+            CREATE TABLE payment(id INTEGER PRIMARY KEY, bill INTEGER REFERENCES bill);
+            INSERT INTO bill VALUES (1, 300), (2, 50), (3, 9);
+            INSERT INTO payment VALUES (1, 1), (2, 1), (3, 2);
+            CREATE TABLE member(id INTEGER PRIMARY KEY, name TEXT);
+            """
+        )
+        names = [(f"member {at % 19}",) for at in range(20)]
+        connection.executemany("INSERT INTO member(name) VALUES (?)", names)
+    connection.close()
+    return shop
+
+
+@pytest.fixture
 def run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Callable[..., "Ran[str]"]]:

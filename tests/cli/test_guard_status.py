@@ -40,14 +40,16 @@ def in_text(run: Run, *arguments: object, **more: Any) -> tuple[int, str]:
     [
         ("SELECT name FROM customer", [], "pass", 0),
         ("SELECT name FROM customer WHERE id = 3", [], "annotate", 0),
+        ("SELECT customer FROM orders", [], "annotate", 0),
         (COPIES, [], "annotate", 1),
         (COPIES, ["--fail-on", "error"], "annotate", 0),
         (COPIES, ["--fail-on", "never"], "annotate", 0),
         (COPIES, ["--fix"], "repair", 0),
         (COPIES, ["--fix", "--policy", "off"], "annotate", 1),
         (COPIES + " LIMIT 10", ["--fix"], "annotate", 1),
-        (COPIES, ["--allow", "duplicate_rows"], "pass", 0),
-        (f"-- modularsql: allow duplicate_rows\n{COPIES}", [], "pass", 0),
+        (COPIES, ["--allow", "duplicate_rows"], "annotate", 1),
+        (COPIES, ["--allow", "duplicate_rows", "--allow", "fan_out_rows"], "pass", 0),
+        (f"-- modularsql: allow duplicate_rows, fan_out_rows\n{COPIES}", [], "pass", 0),
         ("SELECT name FROM customer WHERE id = ?", [], "undecided", 0),
         ("SELECT name FROM customer WHERE id = ?", ["--param", "1=2"], "pass", 0),
         ("SELECT name FROM customer", ["--no-execute"], "undecided", 0),
@@ -73,6 +75,95 @@ def test_the_exit_status_follows_the_verdict_in_both_formats(
     assert [path.name for path in shop.parent.iterdir()] == [shop.name]
 
 
+TOTAL = "SELECT SUM(b.amount) AS paid FROM bill b JOIN payment p ON p.bill = b.id"
+ONCE = (
+    "SELECT SUM(b.amount) AS paid FROM bill b "
+    "WHERE EXISTS (SELECT 1 FROM payment p WHERE p.bill = b.id)"
+)
+MELTED = "SELECT DISTINCT name FROM member"
+
+BY_POLICY = {  # verdict, exit status and repairs with --fix
+    "grain": {
+        TOTAL: ("repair", 0, ["semi_join"]),
+        COPIES: ("repair", 0, ["semi_join"]),
+        "SELECT customer FROM orders": ("annotate", 0, []),
+        MELTED: ("repair", 0, ["remove_distinct"]),
+        COPIES + " LIMIT 10": ("annotate", 1, []),
+    },
+    "paper": {
+        TOTAL: ("pass", 0, []),
+        COPIES: ("repair", 0, ["inject_distinct"]),
+        "SELECT customer FROM orders": ("repair", 0, ["inject_distinct"]),
+        MELTED: ("repair", 0, ["remove_distinct"]),
+        COPIES + " LIMIT 10": ("annotate", 1, []),
+    },
+    "p1": {
+        TOTAL: ("pass", 0, []),
+        COPIES: ("repair", 0, ["inject_distinct"]),
+        "SELECT customer FROM orders": ("repair", 0, ["inject_distinct"]),
+        MELTED: ("pass", 0, []),
+        COPIES + " LIMIT 10": ("annotate", 1, []),
+    },
+    "off": {
+        TOTAL: ("pass", 0, []),
+        COPIES: ("annotate", 1, []),
+        "SELECT customer FROM orders": ("annotate", 1, []),
+        MELTED: ("pass", 0, []),
+        COPIES + " LIMIT 10": ("annotate", 1, []),
+    },
+}
+BY_POLICY["p1-p2"] = BY_POLICY["paper"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "sql"), [(policy, sql) for policy, table in BY_POLICY.items() for sql in table]
+)
+def test_each_policy_repairs_what_it_knows(run: Run, books: Path, policy: str, sql: str) -> None:
+    verdict, status, applied = BY_POLICY[policy][sql]
+    code, printed = in_json(run, "guard", books, sql, "--fix", "--policy", policy)
+    assert (printed["verdict"], code, printed["applied"]) == (verdict, status, applied)
+    assert (printed["final_sql"] == sql) == (applied == [])
+
+
+def test_an_inflated_sum_is_an_error_and_added_once_after_the_repair(run: Run, books: Path) -> None:
+    code, printed = in_json(run, "guard", books, TOTAL)
+    (finding,) = printed["findings"]
+    assert (finding["rule"], finding["severity"], code) == ("fan_out_sum", "error", 1)
+    assert finding["measured"] == {"rows_before": 2, "rows_after": 3, "factor": 1.5}
+    assert finding["repairs"] == [{"name": "semi_join", "safety": "measured", "sql": ONCE}]
+    assert (printed["rows"], printed["final_sql"]) == ([[650]], TOTAL)
+    code, printed = in_json(run, "guard", books, TOTAL, "--fix")
+    assert (printed["rows"], printed["final_sql"], code) == ([[350]], ONCE, 0)
+
+
+def test_equal_values_of_one_table_are_a_remark(run: Run, books: Path) -> None:
+    sql = "SELECT customer FROM orders"
+    code, printed = in_json(run, "guard", books, sql, "--fix")
+    (finding,) = printed["findings"]
+    assert (finding["rule"], finding["severity"], code) == ("duplicate_rows", "info", 0)
+    assert finding["message"].endswith("No join repeats rows here: equal values are no fault.")
+    assert (finding["repairs"], len(printed["rows"])) == ([], 11)
+
+
+def test_a_question_for_different_values_makes_copies_a_fault(run: Run, books: Path) -> None:
+    sql = "SELECT customer FROM orders"
+    asked = ["--fix", "--question", "Which different customers have ordered?"]
+    code, printed = in_json(run, "guard", books, sql, *asked)
+    assert (printed["applied"], printed["rows"], code) == (["inject_distinct"], [[1], [2]], 0)
+    code, printed = in_json(run, "guard", books, sql, *asked, "--policy", "off")
+    assert (printed["applied"], len(printed["rows"])) == ([], 11)
+
+
+def test_a_question_that_speaks_for_the_copies_leaves_a_suggestion(run: Run, books: Path) -> None:
+    asked = ["--fix", "--question", "The customer of each of the orders: for each order its name"]
+    code, printed = in_json(run, "guard", books, COPIES, *asked)
+    assert (printed["verdict"], printed["applied"], code) == ("annotate", [], 1)
+    (finding,) = [f for f in printed["findings"] if f["rule"] == "fan_out_rows"]
+    assert [(r["name"], r["safety"]) for r in finding["repairs"]] == [("semi_join", "suggested")]
+    _, text = in_text(run, "guard", books, COPIES, *asked)
+    assert "  a possible repair, semi_join:\n" in text
+
+
 def test_sql_that_runs_but_is_not_parsed_is_undecided(run: Run, shop: Path) -> None:
     sql = "SELECT name FROM customer WHERE id = 1"
     unread = {"MODULARSQL_MAX_PARSE_CHARS": "5"}
@@ -89,13 +180,18 @@ def test_an_answer_in_text_says_all_that_was_seen(run: Run, shop: Path) -> None:
     head, rows, ran = text.split("\n\n")
     assert code == 0
     verdict, rule, message, *repair = head.splitlines()
-    assert verdict == "REPAIR  repaired by inject_distinct"
+    assert verdict == "REPAIR  repaired by semi_join"
     assert rule == "warning duplicate_rows  line 1, column 1"
     assert re.fullmatch(r"  11 rows .*81\.8%.*\.", message)
-    assert repair == [
-        "  repaired by inject_distinct (measured):",
-        f"    {COPIES.replace('SELECT', 'SELECT DISTINCT')}",
+    cause, words, below = repair[2:]
+    assert repair[:2] == [
+        "  repaired by semi_join (measured):",
+        "    SELECT c.name FROM customer c "
+        "WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
     ]
+    assert cause == "warning fan_out_rows  line 1, column 8"
+    assert words.endswith(" Here 2 become 11: 5.5 times on average.")
+    assert below == "  repaired by semi_join (measured): the same, above"
     assert rows.splitlines() == ["name", "────", "Ann", "Bob"]
     assert ran.startswith("sqlite: 11 rows, 2 distinct, dup ratio 0.82, 2 rows after the repair; ")
 
@@ -104,8 +200,8 @@ def test_without_fix_the_repair_is_on_offer_and_the_rows_are_those_of_the_query(
     run: Run, shop: Path
 ) -> None:
     _, text = in_text(run, "guard", shop, COPIES)
-    assert text.startswith("ANNOTATE  1 warning\n")
-    assert "  repair on offer with --fix, inject_distinct (measured):\n" in text
+    assert text.startswith("ANNOTATE  2 warnings\n")
+    assert text.count("  repair on offer with --fix, semi_join (measured):\n") == 1
     assert text.count("\nAnn\n") + text.count("\nAnn") >= 10
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from modularsql import __version__
 from modularsql.cli import COMMANDS
+from modularsql.config import Settings
+from modularsql.guard.policy import GRAIN, POLICIES
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -70,6 +72,14 @@ def test_no_command_has_more_than_ten_options_of_its_own() -> None:
         command: click.Command = import_module(f"modularsql.cli.{name}").command
         own = [p.name for p in command.params if p.name not in shared]
         assert len(own) <= 10, name
+
+
+def test_the_help_of_guard_names_every_policy_and_the_default(run: Run) -> None:
+    text = run("guard", "--help").stdout
+    head = text.partition("Example:")[0]
+    for policy in (GRAIN, *POLICIES):
+        assert f"`{policy}`" in head
+    assert f"[default: {Settings().policy}]" in text
 
 
 def test_the_version_is_the_one_of_the_package(run: Run) -> None:

@@ -51,6 +51,7 @@ class Kind:
 
 def build_sqlite(path: Path, statements: Sequence[str]) -> None:
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # nobody pulls the plug on a test
         connection.execute("CREATE TABLE made_by_the_suite(x)")  # an empty file is no database
         connection.execute("DROP TABLE made_by_the_suite")
         for statement in statements:
@@ -59,6 +60,8 @@ def build_sqlite(path: Path, statements: Sequence[str]) -> None:
 
 def build_duckdb(path: Path, statements: Sequence[str]) -> None:
     with duckdb.connect(str(path)) as connection:
+        with contextlib.suppress(duckdb.Error):  # which older versions do not know
+            connection.execute("SET fsync_mode = 'NONE'")
         for statement in statements:
             connection.execute(statement)
 

@@ -26,6 +26,7 @@ Run = Callable[[str, Path], Callable[[], None]]
 
 WRITER = (
     "import sqlite3; c = sqlite3.connect(path, isolation_level=None)\n"
+    "c.execute('PRAGMA synchronous = OFF')\n"
     "c.execute('PRAGMA journal_mode = {mode}')\n"
     "c.execute('CREATE TABLE IF NOT EXISTS t(x)')\n"
     "c.execute('INSERT INTO t VALUES (1)')\n"
@@ -45,6 +46,7 @@ def path(folder: Path) -> Path:
 
 def write(path: Path, *statements: str, mode: str = "DELETE") -> None:
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
         connection.execute(f"PRAGMA journal_mode = {mode}")
         for statement in statements:
             connection.execute(statement)

@@ -319,6 +319,8 @@ DUCKDB_KEYS = """
         WHERE note.hero = h.id LIMIT 1) d => id
     SELECT h.id, d.t FROM hero h, (SELECT text AS t FROM note WHERE hero = h.id LIMIT 1) d => id
     SELECT d.t FROM hero h, (SELECT text AS t FROM note WHERE hero = h.id LIMIT 1) d => -
+    SELECT h.name FROM hero h, LATERAL (SELECT p.id FROM power p WHERE p.id = h.id LIMIT 1) d \\
+        WHERE d.id = h.id => -
     SELECT d.n, h.id FROM hero h LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM note \\
         WHERE note.hero = h.id) d ON true => id
     SELECT x FROM (VALUES (1), (1)) v(x) => -

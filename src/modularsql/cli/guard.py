@@ -44,6 +44,11 @@ class SqlCommand(click.Command):
 )
 @click.option("--fix", is_flag=True, help="Apply repairs that held their check and leave no doubt.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Silence a rule.")
+@click.option(
+    "--keys",
+    type=click.Path(path_type=Path),
+    help="Keys that nobody declared (TOML, tables.json, dbt manifest); checked on the data.",
+)
 @click.option("--no-execute", is_flag=True, help="Do not run the query; look at it alone.")
 @setting_option("fail_on")
 @common_options
@@ -55,6 +60,7 @@ def command(
     params: tuple[str, ...],
     fix: bool,
     allow: tuple[str, ...],
+    keys: Path | None,
     no_execute: bool,
     format_: str,
     config: Path | None,
@@ -95,6 +101,7 @@ def command(
             fix=fix,
             allow=allow,
             execute=not no_execute,
+            keys=keys,
         )
     )
     if format_ == "json":

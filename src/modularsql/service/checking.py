@@ -98,7 +98,8 @@ def _heard(statement: Statement | NoSql | Many, catalog: Catalog) -> _Heard:
         )
     seen = static(statement, catalog)
     if seen.query is None:
-        return _Heard(findings=found, unsure=True, notes=("statements of this kind are not analysed",))
+        note = "statements of this kind are not analysed"
+        return _Heard(findings=found, unsure=True, notes=(note,))
     # A name is unknown in as many blocks as use it, and said once.
     unknown = dict.fromkeys(what for block in seen.query.blocks() for what in block.unknown)
     if seen.query.block is not None and not seen.query.block.outputs:

@@ -4,17 +4,20 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from modularsql.config import Settings
+from modularsql.declared.read import read_keys
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import InputError, SetupError
 from modularsql.guard.policy import find_policy
 from modularsql.guard.run import Guard
 from modularsql.guard.verdict import loudest, reaches, remaining
+from modularsql.ports import Engine
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
+from modularsql.service.keyed import KeyedEngine
 
 _LONGEST_SQL = 10_000_000
 """Bytes read of a file or standard input; databases take less."""
@@ -32,6 +35,7 @@ class GuardRequest:
     fix: bool = False
     allow: Sequence[str] = ()
     execute: bool = True
+    keys: Path | None = None
 
 
 def guard(request: GuardRequest) -> Answer:
@@ -39,7 +43,13 @@ def guard(request: GuardRequest) -> Answer:
     find_policy(request.settings.policy, request.settings)
     params = read_params(request.params)
     sql = read_sql(request.sql)
-    with Guard(IsolatedEngine(request.target, request.settings), settings=request.settings) as door:
+    keys = None if request.keys is None else read_keys(request.keys, Path(request.target).stem)
+    engine: Engine = IsolatedEngine(request.target, request.settings)
+    with Guard(engine, settings=request.settings) as door:
+        problems: tuple[str, ...] = ()
+        if keys is not None:
+            door.engine = keyed = KeyedEngine(engine, keys, request.settings.limits())
+            problems = keyed.problems
         answer = door.run(
             sql,
             question=request.question,
@@ -48,6 +58,7 @@ def guard(request: GuardRequest) -> Answer:
             allow=request.allow,
             execute=request.execute,
         )
+    answer = replace(answer, notes=(*answer.notes, *problems))
     if answer.failure is not None and answer.failure.kind == FailureKind.LOCKED:
         raise SetupError(
             f"{request.target} is locked by another program",
