@@ -82,7 +82,10 @@ ONCE = (
 )
 MELTED = "SELECT DISTINCT name FROM member"
 
-BY_POLICY = {  # verdict, exit status and repairs with --fix
+Expected = tuple[str, int, list[str]]
+"""Verdict, exit status and repairs with --fix."""
+
+BY_POLICY: dict[str, dict[str, Expected]] = {
     "grain": {
         TOTAL: ("repair", 0, ["semi_join"]),
         COPIES: ("repair", 0, ["semi_join"]),

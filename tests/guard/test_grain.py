@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modularsql import Guard, connect
+from modularsql import Guard, Settings, connect
 from modularsql.records import Answer, Safety, Severity
 
 SHOP = """
@@ -64,7 +64,7 @@ def loud(answer: Answer) -> list[str]:
     return [f.rule for f in answer.findings if f.severity != Severity.INFO]
 
 
-REPAIRED = {
+REPAIRED: dict[str, tuple[str, str, str, list[str], list[tuple[Any, ...]]]] = {
     "a total summed once per payment": (
         SHOP,
         "SELECT SUM(b.amount) FROM bill b JOIN part_payment p ON p.bill_id = b.bill_id",
@@ -232,6 +232,54 @@ def test_factor_and_join_are_told(run: Run) -> None:
     assert set(finding.tables) == {"bill", "part_payment"}
     assert [(r.name, r.safety) for r in finding.repairs] == [("semi_join", Safety.MEASURED)]
     assert answer.final_sql == sql
+
+
+def test_a_natural_join_is_not_taken_apart(run: Run) -> None:
+    sql = "SELECT SUM(amount) FROM bill NATURAL JOIN part_payment"
+    answer = run(SHOP, sql)
+    assert answer.final_sql == sql
+    assert "fan_out_sum" in loud(answer)
+
+
+def test_a_join_by_using_moves_with_its_condition(run: Run) -> None:
+    answer = run(SHOP, "SELECT SUM(b.amount) FROM bill b JOIN part_payment USING (bill_id)")
+    assert answer.applied == ("semi_join",)
+    assert answer.rows == [(350,)]
+
+
+def test_distinct_that_would_melt_two_of_a_name_is_only_suggested(run: Run) -> None:
+    setup = CLUB + "CREATE TABLE cup(team_id INTEGER, year INTEGER);"
+    setup += "INSERT INTO cup VALUES (1, 1990), (1, 1991), (2, 1992);"
+    sql = "SELECT t.name FROM team t NATURAL JOIN cup"
+    answer = run(setup, sql)
+    assert answer.final_sql == sql
+    finding = next(f for f in answer.findings if f.rule == "fan_out_rows")
+    assert [(r.name, r.safety) for r in finding.repairs] == [("inject_distinct", Safety.SUGGESTED)]
+    assert "drop 1 different things" in finding.message
+
+
+def test_what_a_repair_cures_is_not_left_as_a_warning(run: Run) -> None:
+    setup = CLUB + (
+        "WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 70) "
+        "INSERT INTO team SELECT x, 'team ' || x FROM n;"
+        "WITH RECURSIVE n(x) AS (SELECT 10 UNION ALL SELECT x + 1 FROM n WHERE x < 70) "
+        "INSERT INTO player SELECT x, x, 1 FROM n;"
+    )
+    answer = run(setup, "SELECT t.name, p.player_id FROM team t, player p")
+    assert {"row_explosion", "cartesian"} <= {f.rule for f in answer.findings}
+    assert answer.verdict == "repair"
+
+
+def test_notes_of_a_cap_are_about_the_rows_that_came_back(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "capped.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(CLUB)
+    connection.close()
+    with Guard(connect(path), "grain", Settings(max_rows=5)) as guard:
+        answer = guard.run("SELECT t.name FROM team t, player p", fix=True)
+    assert answer.applied
+    assert not answer.truncated
+    assert "truncated" not in {f.rule for f in answer.findings}
 
 
 def test_an_allowed_rule_is_neither_said_nor_repaired(run: Run) -> None:

@@ -20,7 +20,7 @@ class Part:
 
     alias: str
     columns: tuple[str, ...]
-    is_table: bool = False
+    has_row_id: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Text:
 
 @dataclass
 class Queries:
-    """Draws queries; `random` may be Hypothesis's or Python's own."""
+    """Draws queries."""
 
     random: Random
     schema: RandomSchema
@@ -134,7 +134,9 @@ class Queries:
         parts = [part]
         for _ in range(self.random.choice([0, 1, 1, 1, 2, 2, 3])):
             more, part = self.source(depth, outer, parts)
-            self.seen = [*parts, part]
+            # In ON SQLite looks at what is still to come as well.
+            to_come = [Part("", ("id", "a", "b", "c"))] if self.chance(0.8) else []
+            self.seen = [*parts, part, *to_come]
             if self.chance(0.07):
                 inner, other = self.source(0, outer, [*parts, part])
                 on = self.condition([part], other, outer)
@@ -157,12 +159,14 @@ class Queries:
         kind = self.random.choice(kinds)
         if kind == "POSITIONAL JOIN":
             return f" POSITIONAL JOIN {text}"
-        common = [c for c in part.columns if any(c in b.columns for b in before)]
+        homes = {c: sum(c in b.columns for b in before) for c in part.columns}
+        common = [c for c in homes if homes[c] == 1 or (homes[c] > 1 and self.chance(0.1))]
         how = self.random.random()
         if how < 0.15 and common:
             names = self.random.sample(common, self.random.randint(1, min(2, len(common))))
             return f" {kind} {text} USING ({', '.join(names)})"
-        if how < 0.2 and kind != "ASOF JOIN":
+        clear = max(homes.values(), default=0) < 2 or self.chance(0.1)
+        if how < 0.2 and kind != "ASOF JOIN" and clear:
             return f" NATURAL {kind} {text}"
         if how < 0.25:
             return f" CROSS JOIN {text}"
@@ -195,7 +199,7 @@ class Queries:
         if self.chance(0.1) and all(part.alias != table.name for part in [*before, *outer]):
             alias = table.name
         named = table.name if alias == table.name else f"{table.name} AS {alias}"
-        return named, Part(alias, tuple(table.columns), is_table=True)
+        return named, Part(alias, tuple(table.columns), "WITHOUT ROWID" not in table.ddl)
 
     # Conditions
 
@@ -204,11 +208,11 @@ class Queries:
         part = self.random.choice(list(parts))
         name = self.random.choice([part.columns[0], *part.columns])
         # SELECT DISTINCT of a derived table's row id, all NULL, keeps its repeats in SQLite 3.40.
-        if part.is_table and self.chance(0.04):
+        if part.has_row_id and self.chance(0.04):
             name = "rowid"
         if self.chance(0.15):
             homes = sum(name in other.columns for other in self.seen)
-            if homes == 1 or self.chance(0.05):
+            if homes == 1 or self.chance(0.03):
                 return name
         return f"{part.alias}.{name}"
 
@@ -381,7 +385,10 @@ class Queries:
             names.append(name)
         if not items:
             items, names = ["COUNT(*) AS n"], ["n"]
-        having = " HAVING COUNT(*) > 1" if self.chance(0.15) else ""
+        having = ""
+        if self.chance(0.2):
+            kept = ["COUNT(*) > 1", f"{self.column(parts)} = {self.literal}"]
+            having = f" HAVING {self.random.choice(kept)}"
         distinct = "DISTINCT " if self.chance(0.1) else ""
         by = f" GROUP BY {', '.join(keys)}"
         return Text(f"SELECT {distinct}{', '.join(items)}{body}{by}{having}", tuple(names))

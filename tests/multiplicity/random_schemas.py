@@ -1,6 +1,6 @@
 """Random small databases: few tables, few values, many NULLs and near-equal values.
 
-`random` may be Hypothesis's or Python's own. Data is dense, so that a wrong claim meets a
+Data is dense, so that a wrong claim meets a
 counterexample soon: '1', '01', 1 and 1.0 side by side, 'a' beside 'A'.
 """
 

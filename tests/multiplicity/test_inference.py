@@ -164,6 +164,10 @@ KEYS = """
     SELECT * FROM hero_power a JOIN hero_power b USING (hero, power) => hero, power
     SELECT id FROM hero NATURAL JOIN publisher => id
     SELECT text FROM note NATURAL JOIN note AS other => -
+    SELECT n.rowid FROM note n NATURAL JOIN note AS other => -
+    SELECT hero, text FROM (SELECT DISTINCT hero, text FROM note) a \\
+        FULL JOIN (SELECT DISTINCT hero, text FROM note) b USING (hero, text) => -
+    SELECT hero, power FROM hero_power a FULL JOIN hero_power b USING (hero, power) => hero, power
     SELECT id FROM hero JOIN publisher ON 1 => -
     SELECT d.c FROM (SELECT h.id AS a, h.name AS b, p.name AS c, h.code AS d \\
         FROM hero h JOIN publisher p USING (id)) d => -
@@ -183,6 +187,9 @@ KEYS = """
     SELECT publisher FROM hero GROUP BY publisher, name HAVING COUNT(*) > 1 => -
     SELECT hero FROM hero_power WHERE power = 1 GROUP BY hero, power => hero
     SELECT h.id, h.name FROM hero h JOIN note n ON n.hero = h.id GROUP BY h.id, h.name => id
+    SELECT name FROM hero GROUP BY publisher, name HAVING publisher = 3 AND COUNT(*) > 1 => name
+    SELECT name, COUNT(*) AS publisher FROM hero GROUP BY hero.publisher, name \\
+        HAVING publisher = 3 => -
     SELECT COUNT(*) AS n, MAX(id) AS m FROM hero => ()
     SELECT 1 AS one FROM hero HAVING COUNT(*) > 1 => ()
     SELECT id FROM hero ORDER BY COUNT(*) => ()
@@ -254,10 +261,15 @@ KEYS = """
     SELECT x FROM (SELECT y AS x, y + 0 AS t FROM bag) d GROUP BY x, t => -
     SELECT hero FROM (SELECT hero, hero + 0 AS t FROM note) d GROUP BY hero, t => hero
 
+    SELECT y, n FROM bag LEFT JOIN (SELECT COUNT(*) AS n FROM note) c ON typeof(y) = 'text' \\
+        GROUP BY y, n => n, y
+    SELECT hero, n FROM note LEFT JOIN (SELECT COUNT(*) AS n FROM note) c ON hero > 3 \\
+        GROUP BY hero, n => hero
+
     NULL in keys
     SELECT id FROM label => -
     SELECT id FROM label WHERE id IS NOT NULL => id
-    SELECT id FROM label WHERE name > 'a' OR hero > 3 => -
+    SELECT id FROM label WHERE id > 'a' OR hero > 3 => -
     SELECT id FROM label WHERE id > 'a' OR (id < 'b' AND hero > 3) => id
     SELECT code FROM hero WHERE code NOT IN (SELECT hero FROM note) => -
     SELECT code FROM hero WHERE code NOT IN (1, 2) => code
@@ -325,6 +337,7 @@ DUCKDB_KEYS = """
         WHERE note.hero = h.id) d ON true => id
     SELECT x FROM (VALUES (1), (1)) v(x) => -
     SELECT x FROM (VALUES (1)) v(x) => ()
+    WITH v(x, y) AS (VALUES (1, 2), (3, 4)) SELECT DISTINCT y FROM v => y
     SELECT * FROM hero UNION BY NAME SELECT * FROM note => -
     SELECT id FROM hero EXCEPT ALL SELECT hero FROM note => id
     SELECT hero FROM note INTERSECT ALL SELECT id FROM hero => -
@@ -332,6 +345,8 @@ DUCKDB_KEYS = """
     SELECT COLUMNS('na.*') FROM hero => -
     SELECT b, a FROM hero AS x(a, b, c, d) => a
     SELECT h.id FROM hero h POSITIONAL JOIN publisher p => -
+    SELECT a.id FROM hero a ASOF JOIN hero b USING (id) => -
+    SELECT a.id FROM hero a ASOF JOIN power b USING (id, name) => id
     SELECT h.id FROM hero h WHERE h.code >= ALL (SELECT hero FROM note) => id
     SELECT h.code FROM hero h WHERE h.code >= ALL (SELECT hero FROM note) => -
     SELECT n.hero FROM note n WHERE n.hero = 1e0 AND n.rowid = n.hero => hero
@@ -431,6 +446,35 @@ def test_a_left_join_that_where_undoes_is_an_inner_join() -> None:
     assert [s.undone for s in sources(f"{sql} WHERE p.name = 'x'")] == [False, True]
     assert [s.optional for s in sources(f"{sql} WHERE p.name = 'x'")] == [False, False]
     assert [s.undone for s in sources(f"{sql} WHERE p.name IS NULL")] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("join", "where", "optional"),
+    [
+        ("h FULL JOIN power p ON p.id = h.id", "p.name = 'x'", [True, False]),
+        ("h FULL JOIN power p ON p.id = h.id", "h.name = 'x'", [False, True]),
+        ("h FULL JOIN power p ON p.id = h.id", "h.name = p.name", [False, False]),
+        ("h FULL JOIN power p ON p.id = h.id", "h.name IS NULL", [True, True]),
+        ("h RIGHT JOIN power p ON p.id = h.id", "h.name = 'x'", [False, False]),
+        ("h LEFT JOIN (power p LEFT JOIN note n ON n.hero = p.id) ON p.id = h.id",
+         "n.text = 'x'", [False, False, False]),
+        ("h LEFT JOIN (power p LEFT JOIN note n ON n.hero = p.id) ON p.id = h.id",
+         "p.name = 'x'", [False, False, True]),
+        ("h LEFT JOIN (power p JOIN note n ON n.hero = p.id) ON p.id = h.id",
+         "1 = 1", [False, True, True]),
+    ],
+)  # fmt: skip
+def test_where_may_undo_one_side_of_an_outer_join(
+    join: str, where: str, optional: list[bool]
+) -> None:
+    found = sources(f"SELECT 1 FROM hero {join} WHERE {where}")
+    assert [source.optional for source in found] == optional
+
+
+def test_a_positional_join_pads_the_shorter_side() -> None:
+    block = read("SELECT 1 FROM hero h POSITIONAL JOIN power p", CATALOGS["duckdb"]).block
+    assert block is not None
+    assert [source.optional for source in block.sources] == [True, True]
 
 
 def test_a_left_join_is_undone_by_a_later_one_that_is() -> None:

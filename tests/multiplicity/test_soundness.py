@@ -13,7 +13,7 @@ from random import Random
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modularsql.catalog import Catalog
@@ -94,6 +94,7 @@ def check_rows(
     except (sqlite3.Error, duckdb.Error):
         seen["not checked"] += 1  # names in a nested join, for one, are not seen outside it
         return
+    seen["checked"] += 1
     assert not wrong, f"{wrong[0].kind}: {wrong[0].words}\n of {rows}\n in {sql}"
 
 
@@ -101,23 +102,22 @@ def assert_much_was_claimed(seen: Counter[str]) -> None:
     """A healthy share of the queries ran and had something to prove."""
     total = seen["queries"]
     assert seen["failed"] < total, seen
-    assert seen["not checked"] < 0.02 * total, seen
+    assert seen["not checked"] < 0.1 * seen["checked"], seen
     assert seen["with key"] > 0.3 * total, seen
     assert seen["with dependency"] > 0.2 * total, seen
     assert seen["with not null"] > 0.1 * total, seen
     assert seen["with no fan-out"] > 0.1 * total, seen
 
 
-@pytest.mark.parametrize(("dialect", "examples"), [("sqlite", 200), ("duckdb", 100)])
+@pytest.mark.parametrize(("dialect", "examples"), [("sqlite", 260), ("duckdb", 40)])
 def test_no_claim_has_a_counterexample(dialect: str, examples: int) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(
-        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None
-    )
-    @given(st.randoms(use_true_random=False))
-    def holds(random: Random) -> None:
-        check(random, dialect, seen)
+    # A seed, not Hypothesis's own draws: these lean to the same few values, and most queries fail.
+    @settings(max_examples=examples, deadline=None, database=None)
+    @given(st.integers(0, 2**32))
+    def holds(seed: int) -> None:
+        check(Random(seed), dialect, seen, queries=2)
 
     holds()
     assert_much_was_claimed(seen)

@@ -209,7 +209,7 @@ def _failure(error: Exception, clock: Clock) -> Failure:
     if isinstance(error, duckdb.InterruptException) or clock.passed():
         return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
     if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
-        return Failure(kind=FailureKind.TOO_LARGE, message=message)
+        return Failure(kind=FailureKind.TOO_LARGE, message=f"no memory left: {message}")
     if isinstance(error, duckdb.PermissionException) or any(r in message for r in _REFUSALS):
         return _refusal(message)
     if "Values were not provided" in message or "excess parameters" in message:

@@ -46,7 +46,11 @@ def read_catalog(connection: duckdb.DuckDBPyConnection) -> Catalog:
     for part, condition, order in (
         ("columns", _OWN, "column_index"),
         ("constraints", "database_name = current_database()", "constraint_index"),
-        ("indexes", "database_name = current_database() AND is_unique", "index_name"),
+        (
+            "indexes",
+            "database_name = current_database() AND is_unique AND NOT is_primary",
+            "index_name",
+        ),
     ):
         query = f"SELECT * FROM duckdb_{part}() WHERE {condition} ORDER BY {order}"
         for row in _rows(connection, query):

@@ -44,6 +44,7 @@ class Snapshot:
                 for suffix in ("", "-wal"):
                     shutil.copyfile(f"{self.path}{suffix}", Path(self._copy.name, f"db{suffix}"))
             except OSError as error:
+                self.discard()
                 raise SetupError(f"cannot copy {self.path}: {error}") from error
         return Path(self._copy.name, "db")
 

@@ -88,7 +88,7 @@ class SqliteReader:
         self._watchdog.arm(self.clock, connection.interrupt)
         try:
             return what(connection)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:  # names that are not UTF-8
             self.check_signal(error)
             raise unreadable(self._path, error) from error
         finally:

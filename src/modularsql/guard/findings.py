@@ -5,6 +5,7 @@ from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
 from modularsql.sql.parse import Unparsed
 
 DUPLICATE_ROWS = "duplicate_rows"
+ROW_EXPLOSION = "row_explosion"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
 
@@ -123,7 +124,7 @@ def repeated_values(rows: int, distinct: int, why: str, place: Place) -> Finding
 def explosion(rows: int, largest: int, place: Place) -> Finding:
     """Far more rows out than the largest table read holds."""
     return Finding(
-        rule="row_explosion",
+        rule=ROW_EXPLOSION,
         severity=Severity.WARNING,
         message=(
             f"{rows:,} rows come back although the largest table read has {largest:,}: "

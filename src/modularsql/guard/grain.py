@@ -22,11 +22,15 @@ from modularsql.sql.statement import Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """An issue, what is said of it, and whether the data was asked and bore it out."""
+    """An issue, what is said of it, and whether the data was asked and bore it out.
+
+    `distinct` counts the different rows of its entity, where that was measured.
+    """
 
     issue: Issue
     finding: Finding
     borne_out: bool = False
+    distinct: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def _counted(one: Measured, whole: Query, session: Session) -> Measured | None:
     words = f" Here {distinct:,} become {rows:,}: {factor:,.3g} times on average."
     found = _borne_out(one, one.finding.message + words)
     measured = {"rows_before": distinct, "rows_after": rows, "factor": round(factor, 4)}
-    return replace(found, finding=replace(found.finding, measured=measured))
+    return replace(found, finding=replace(found.finding, measured=measured), distinct=distinct)
 
 
 def _borne_out(one: Measured, message: str) -> Measured:

@@ -7,6 +7,8 @@ one was applied the statement is looked at again, so that what it settled is not
 
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from modularsql.guard import findings as say
 from modularsql.guard.grain import Measured, Seen, look, static
 from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
@@ -14,11 +16,18 @@ from modularsql.guard.probe import is_repetitive
 from modularsql.guard.session import Session
 from modularsql.guard.state import State
 from modularsql.multiplicity.intent import against, asks_for_distinct
+from modularsql.multiplicity.measure import bare
 from modularsql.multiplicity.rewrites import REWRITES
 from modularsql.multiplicity.rewrites.semi_join import semi_join
 from modularsql.records import Finding, Repair, Safety, Severity
-from modularsql.rows import distinct_rows
-from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, select_place
+from modularsql.rows import Rows, distinct_rows
+from modularsql.sql.outermost import (
+    Declined,
+    add_distinct,
+    outermost,
+    remove_distinct,
+    select_place,
+)
 from modularsql.sql.statement import Statement, read_statement
 
 _MOST_ROUNDS = 4
@@ -60,7 +69,7 @@ def mend(state: State) -> State:
             break
         now = chosen.result
         text = statement.with_text(now.sql)
-        state = replace(state, final_sql=text, rows=now.rows, applied=(*state.applied, chosen.name))
+        state = _applied(state, text, now, chosen.name)
         fresh = read_statement(text, state.session.engine.dialect, state.settings.max_parse_chars)
         if not isinstance(fresh, Statement):
             break
@@ -87,6 +96,8 @@ def _offers(
     if asked is not None and now.counts.rows > now.counts.distinct:
         offers += _asked(asked, statement, now, state.session)
     for one in seen.issues:
+        if not state.found(one.issue.rule):
+            continue  # the user allowed it
         offer = _rewritten(one, statement, now, state, notes)
         if offer is not None:
             offers.append(offer)
@@ -155,10 +166,32 @@ def _rewritten(
             notes.append(f"{name} was not applied: {after.reason}")
             continue
         doubts = against(one.issue, state.question) if name in _KEEPS_ROWS else ()
+        doubts += _melted(name, one, after)
         if one.finding.severity == Severity.INFO and after.counts == now.counts:
             continue  # nothing was wrong on this data, and nothing would change
         return Offer(name=name, rule=one.issue.rule, result=after, doubts=doubts)
     return None
+
+
+def _melted(name: str, one: Measured, after: Result) -> tuple[str, ...]:
+    """DISTINCT takes away more than copies where different things look the same."""
+    if name != "inject_distinct" or one.distinct is None or after.counts.rows >= one.distinct:
+        return ()
+    lost = one.distinct - after.counts.rows
+    return (f"DISTINCT would also drop {lost:,} different things that look the same here",)
+
+
+def _entity_rows(sql: str, state: State) -> int | None:
+    """How many rows FROM and WHERE of a rewritten statement let through."""
+    statement = read_statement(sql, state.session.engine.dialect, state.settings.max_parse_chars)
+    block = outermost(statement.tree) if isinstance(statement, Statement) else None
+    if not isinstance(block, exp.Select):
+        return None
+    count = bare(block, [exp.Count(this=exp.Star())])
+    outcome = state.session.run(
+        count.sql(dialect=state.session.engine.dialect), state.session.params
+    )
+    return int(outcome.rows[0][0]) if isinstance(outcome, Rows) else None
 
 
 def _checked(sql: str, name: str, one: Measured, now: Result, state: State) -> Result | Declined:
@@ -167,6 +200,9 @@ def _checked(sql: str, name: str, one: Measured, now: Result, state: State) -> R
     if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
         return after
     block = one.issue.block
+    moved = name == "semi_join" and one.distinct is not None
+    if moved and one.distinct != _entity_rows(sql, state):
+        return Declined(reason="the rewritten query read other rows")
     if block.is_aggregate:
         return _same_groups(after, now, one)
     if name not in _KEEPS_ROWS or not state.session.compares_bytes(sql):
@@ -224,7 +260,10 @@ def _settled(state: State, now: Result, seen: Seen) -> State:
     open_ = seen.rules()
     if is_repetitive(now.counts, state.policy.tau_inject):
         open_.add(say.DUPLICATE_ROWS)
-    ours = {one.issue.rule for one in (state.seen or Seen()).issues} | {say.DUPLICATE_ROWS}
+    ours = {one.issue.rule for one in (state.seen or Seen()).issues}
+    ours |= {say.DUPLICATE_ROWS, say.ROW_EXPLOSION}
+    if any(_still_explodes(finding, now, state) for finding in state.findings):
+        open_.add(say.ROW_EXPLOSION)
     findings = tuple(
         replace(finding, repairs=(done,))
         if finding.rule in ours and finding.rule not in open_ and not finding.repairs
@@ -232,6 +271,27 @@ def _settled(state: State, now: Result, seen: Seen) -> State:
         for finding in state.findings
     )
     return replace(state, findings=findings)
+
+
+def _still_explodes(finding: Finding, now: Result, state: State) -> bool:
+    if finding.rule != say.ROW_EXPLOSION:
+        return False
+    most = float(finding.measured["rows_before"]) * state.settings.explosion_factor
+    return now.counts.rows >= most
+
+
+def _applied(state: State, sql: str, now: Result, name: str) -> State:
+    """After a repair; what was said of rows cut off was about the rows before."""
+    state = replace(
+        state,
+        final_sql=sql,
+        rows=now.rows,
+        applied=(*state.applied, name),
+        findings=tuple(f for f in state.findings if f.rule != say.TRUNCATED),
+    )
+    if not now.rows.truncated:
+        return state
+    return state.note(say.truncated(len(now.rows.rows), now.counts.rows, state.session.limits))
 
 
 def analysed(state: State) -> State:

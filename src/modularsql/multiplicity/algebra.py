@@ -294,6 +294,12 @@ class Attributes:
         self._names.append(name)
         return 1 << (len(self._names) - 1)
 
+    def several(self, names: Iterable[str]) -> list[int]:
+        """Fresh attributes."""
+        first = len(self._names)
+        self._names += names
+        return [1 << number for number in range(first, len(self._names))]
+
     def names(self, attributes: int) -> list[str]:
         """For people: what the bits of a set stand for."""
         return [name for i, name in enumerate(self._names) if attributes >> i & 1]

@@ -125,14 +125,17 @@ def value_kind(expression: exp.Expr, dialect: str) -> Kind | None:
     return Kind("number") if is_number else None
 
 
+_WHOLE = (exp.Column, exp.Literal, exp.Identifier, exp.DataType, exp.Query)
+
+
 def own_parts(expression: exp.Expr) -> Iterator[exp.Expr]:
-    """The expression and its parts, without going into subqueries (these are yielded whole)."""
+    """The expression and its parts, without going into subqueries and names."""
     stack = [expression]
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, exp.Query):
-            stack.extend(reversed(list(node.iter_expressions())))
+        if not isinstance(node, _WHOLE):
+            stack.extend(node.iter_expressions(reverse=True))
 
 
 def own_columns(expression: exp.Expr) -> Iterator[exp.Column]:
@@ -168,11 +171,14 @@ _VOLATILE_NAMES = frozenset({"random", "randomblob", "nextval", "gen_random_uuid
 
 def is_volatile(expression: exp.Expr) -> bool:
     """Whether evaluating it twice may give two values."""
-    return any(
-        isinstance(part, _VOLATILE)
-        or (isinstance(part, exp.Anonymous) and part.name.lower() in _VOLATILE_NAMES)
-        for part in expression.walk()
-    )
+    return any(map(is_chance, expression.walk()))
+
+
+def is_chance(part: exp.Expr) -> bool:
+    """Whether a single part, apart from what it holds, may give another value each time."""
+    if isinstance(part, exp.Anonymous):
+        return part.name.lower() in _VOLATILE_NAMES
+    return isinstance(part, _VOLATILE)
 
 
 # SQLite's "now" is one instant for each row that comes back, not for all of them.
@@ -185,7 +191,7 @@ _SETTLED = frozenset(
 
 def is_determined(expression: exp.Expr) -> bool:
     """Whether the columns it uses settle its value: no aggregate, window, subquery or chance."""
-    return not any(map(_unsettled, own_parts(expression))) and not is_volatile(expression)
+    return not any(_unsettled(part) or is_chance(part) for part in own_parts(expression))
 
 
 def _unsettled(part: exp.Expr) -> bool:

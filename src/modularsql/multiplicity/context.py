@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from modularsql.catalog import Catalog
+from modularsql.catalog import Catalog, Column
 from modularsql.multiplicity.algebra import Attributes
-from modularsql.multiplicity.columns import Kind, compare_alike
+from modularsql.multiplicity.columns import Kind, compare_alike, kind_of
 from modularsql.multiplicity.model import Block, Query
 
 
@@ -35,7 +35,7 @@ Reader = Callable[[exp.Expr, Scope, Block | None], Query | None]
 class Context:
     """The catalog, the attributes handed out, how their values compare, and how to read a query.
 
-    `exact` are the attributes whose equal values are the same value. `mixed` are columns of set
+    `kinds` is filled where it is asked for from the columns `declared`. `mixed` are columns of set
     operations whose branches differ in kind: where a query reads another one, SQLite may convert
     their values to the kind of the first branch, and different ones become equal.
 
@@ -45,8 +45,8 @@ class Context:
     catalog: Catalog
     read: Reader
     attributes: Attributes = field(default_factory=Attributes)
-    kinds: dict[int, Kind] = field(default_factory=dict)
-    exact: int = 0
+    kinds: dict[int, Kind | None] = field(default_factory=dict)
+    declared: dict[int, Column] = field(default_factory=dict)
     mixed: int = 0
     blocks: int = 0
 
@@ -57,10 +57,25 @@ class Context:
 
     def note(self, attribute: int, kind: Kind | None) -> None:
         """Remember how an attribute's values compare."""
-        if kind is not None:
-            self.kinds[attribute] = kind
-            self.exact |= attribute if kind.exact else 0
+        self.kinds[attribute] = kind
+
+    def kind(self, attribute: int) -> Kind | None:
+        """How an attribute's values compare, where that is known."""
+        if attribute not in self.kinds:
+            column = self.declared.get(attribute)
+            self.kinds[attribute] = kind_of(column, self.dialect) if column else None
+        return self.kinds[attribute]
+
+    def fragile(self, attributes: int) -> int:
+        """Those of the attributes whose equal values may not be the same value."""
+        found = 0
+        while attributes:
+            lowest = attributes & -attributes
+            attributes ^= lowest
+            kind = self.kind(lowest)
+            found |= 0 if kind is not None and kind.exact else lowest
+        return found
 
     def comparable(self, one: int, other: int) -> bool:
         """Whether two attributes compare as each does with itself."""
-        return compare_alike(self.kinds.get(one), self.kinds.get(other))
+        return compare_alike(self.kind(one), self.kind(other))

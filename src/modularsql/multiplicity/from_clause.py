@@ -191,7 +191,7 @@ def _by_name(
             equal=((ours[0][2], theirs[0][2]),) if same else (),
             not_null=both,
             mentioned=both,
-            fragile=0 if same else both & ~context.exact,
+            fragile=0 if same else context.fragile(both),
         )
         if item.kind != JoinKind.SEMI:
             _merge(item, ours[0], theirs[0], block, context)
@@ -214,7 +214,7 @@ def _merge(item: _Item, ours: Found, theirs: Found, block: Block, context: Conte
         item.merged.append((attribute, ours[2], theirs[2]))
         found = (ours[0], ours[1], attribute)
         if same:
-            kinds = (context.kinds[ours[2]], context.kinds[theirs[2]])
+            kinds = (context.kind(ours[2]), context.kind(theirs[2]))
             context.note(attribute, kinds[0] if kinds[0] == kinds[1] else None)
     block.merged = [merged for merged in block.merged if merged not in old]
     block.merged.append(Merged(ours[1], found, tuple(covered.values())))
@@ -237,8 +237,9 @@ def _joined(items: Sequence[_Item], rejected: int) -> Relation:
     relation: Relation | None = None
     for number, item in enumerate(items):
         kind = kinds[number]
-        pushed = 0 if kind in (JoinKind.LEFT, JoinKind.FULL) else needed[number]
-        right = _joined(item.group, pushed) if item.group else item.sources[0].relation
+        right = item.sources[0].relation
+        if item.group:
+            right = _joined(item.group, needed[number])
         before = [source for earlier in items[:number] for source in earlier.sources]
         _mark(item, kind, before, relation)
         if relation is not None and any(source.lateral for source in item.sources):
@@ -289,8 +290,10 @@ def _join(left: Relation, right: Relation, kind: JoinKind, item: _Item) -> Relat
             rows = replace(rows, not_null=rows.not_null | attribute)
     if item.coalesced:
         # One value is in matched rows or in rows of one side: a row with it on the other side
-        # would have matched them all.
+        # would have matched them all. One NULL is NULL on both sides, but beside other columns it
+        # only keeps rows from matching.
         whole = union(attribute for attribute, _, _ in item.merged)
         parts = union(ours | theirs for _, ours, theirs in item.merged)
-        rows = rows.with_dependency(Dependency(whole, parts, 0, whole))
+        guard = whole if len(item.merged) > 1 else 0
+        rows = rows.with_dependency(Dependency(whole, parts, 0, guard))
     return rows

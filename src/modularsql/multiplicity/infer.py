@@ -8,13 +8,24 @@ needs it is claimed.
 from sqlglot import exp
 
 from modularsql.catalog import Catalog
-from modularsql.multiplicity.algebra import Dependency, Relation, grouped, only_row, opaque, union
-from modularsql.multiplicity.columns import bare, conjuncts, makes_rows, own_parts
+from modularsql.multiplicity.algebra import (
+    TRUE,
+    Dependency,
+    Predicate,
+    Relation,
+    filtered,
+    grouped,
+    only_row,
+    opaque,
+    union,
+)
+from modularsql.multiplicity.columns import bare, conjuncts, makes_rows, own_columns, own_parts
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.from_clause import read_from
-from modularsql.multiplicity.model import Block, Query
+from modularsql.multiplicity.model import Block, Output, Query
 from modularsql.multiplicity.names import resolve_all
 from modularsql.multiplicity.outputs import read_groups, read_outputs, row_number
+from modularsql.multiplicity.predicates import predicate
 from modularsql.multiplicity.set_operations import combined
 
 # A CTE is read anew wherever it is used, since each use has rows of its own; a query that uses
@@ -27,7 +38,7 @@ def infer(tree: exp.Expr, catalog: Catalog) -> Query | None:
     context = Context(
         catalog=catalog, read=lambda node, scope, outer: _query(node, scope, outer, context)
     )
-    return _query(tree, {}, None, context)
+    return None if isinstance(tree, exp.Values) else _query(tree, {}, None, context)
 
 
 def _query(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) -> Query | None:
@@ -45,7 +56,20 @@ def _query(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) 
         right = _query(node.expression, scope, outer, context)
         whole = left and right and combined(node, left, right, context)
         return whole and _cut(whole, node)
-    return None
+    return _values(node, context) if isinstance(node, exp.Values) else None
+
+
+def _values(node: exp.Values, context: Context) -> Query:
+    """VALUES as a query: its columns have names only where it is read."""
+    first = node.expressions[0] if node.expressions else exp.Tuple()
+    width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
+    columns = context.attributes.several("" for _ in range(width))
+    relation = opaque(context.attributes.new("row of VALUES"), union(columns))
+    return Query(
+        node=node,
+        relation=only_row(relation) if len(node.expressions) == 1 else relation,
+        columns=[("", column) for column in columns],
+    )
 
 
 def _with_definitions(node: exp.Expr, scope: Scope, outer: Block | None, context: Context) -> Scope:
@@ -137,6 +161,8 @@ def _output(block: Block, context: Context) -> Relation:
         relation = grouped(relation, block.group or 0, identity, outputs)
         if block.is_regrouped:
             relation = opaque(identity, outputs)
+        else:
+            relation = filtered(relation, _having(block, context))
     relation = _first_of_each(block, relation, context)
     if any(makes_rows(output.expression) for output in block.outputs):
         block.unknown.append("the rows that an output makes of one")
@@ -144,6 +170,24 @@ def _output(block: Block, context: Context) -> Relation:
     if block.is_distinct:
         relation = _distinct(block, relation, outputs, context)
     return only_row(relation) if _is_one(block.select.args.get("limit")) else relation
+
+
+def _having(block: Block, context: Context) -> Predicate:
+    """What HAVING says of columns; where a name may be an output's instead, nothing."""
+    clause = block.select.args.get("having")
+    result = TRUE
+    for part in conjuncts(clause.this if clause else None):
+        columns = [column for column in own_columns(part) if not column.table]
+        named = {column.name.casefold() for column in columns}
+        if not any(o.name.casefold() in named and not _is_itself(o) for o in block.outputs):
+            result &= predicate(part, block, context)
+    return result
+
+
+def _is_itself(output: Output) -> bool:
+    """Whether an output is a column under its own name."""
+    column = output.expression
+    return isinstance(column, exp.Column) and column.name.casefold() == output.name.casefold()
 
 
 def _first_of_each(block: Block, relation: Relation, context: Context) -> Relation:

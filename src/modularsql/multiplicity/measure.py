@@ -36,16 +36,22 @@ def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
     if any(isinstance(part, exp.Null) for part in identity):
         return None
     columns = [*identity, *_groups(block)] if issue.within else identity
-    select = block.select.copy()
-    for clause in _DROPPED:
-        select.set(clause, None)
-    select.set("expressions", columns)
+    select = bare(block.select, columns)
     for source in issue.entity:
         if source.optional:
             present = (_identity(source) or [exp.null()])[0].copy()
             select.where(exp.not_(present.is_(exp.null())), append=True, copy=False)
     with_definitions(select, query)
     return Measurement(sql=select.sql(dialect=dialect, comments=False), columns=len(columns))
+
+
+def bare(select: exp.Select, columns: list[exp.Expr]) -> exp.Select:
+    """The same FROM and WHERE, with these columns and nothing that groups, orders or cuts."""
+    copy = select.copy()
+    for clause in _DROPPED:
+        copy.set(clause, None)
+    copy.set("expressions", columns)
+    return copy
 
 
 def with_definitions(select: exp.Select, query: Query) -> None:

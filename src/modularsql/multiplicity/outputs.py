@@ -113,7 +113,7 @@ def _computed(expression: exp.Expr, block: Block, context: Context) -> int:
     if is_volatile(expression):
         return attribute  # SQLite may work it out anew wherever it is named
     found = []
-    if is_determined(expression) and not mentioned & ~context.exact:
+    if is_determined(expression) and not context.fragile(mentioned):
         found.append(Dependency(mentioned, attribute))
     partition = row_number(expression, block, context)
     if partition is not None:
@@ -127,7 +127,7 @@ def _kind(expression: exp.Expr, block: Block, context: Context) -> Kind | None:
     if isinstance(expression, exp.Window):
         expression = expression.this
     if isinstance(expression, exp.Max | exp.Min) and isinstance(expression.this, exp.Column):
-        kind = context.kinds.get(resolve(expression.this, block, context))
+        kind = context.kind(resolve(expression.this, block, context))
         return kind if kind and kind.collation is None else None
     return value_kind(expression, context.dialect)
 

@@ -3,10 +3,10 @@
 from sqlglot import exp
 
 from modularsql.multiplicity.algebra import TRUE, Predicate
-from modularsql.multiplicity.columns import bare, conjuncts, is_volatile, literal_fits, own_parts
+from modularsql.multiplicity.columns import bare, conjuncts, is_chance, literal_fits, own_parts
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import Block
-from modularsql.multiplicity.names import resolve, resolve_all
+from modularsql.multiplicity.names import resolve
 
 _COMPARES = (
     exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.Glob,
@@ -26,14 +26,20 @@ def predicate(condition: exp.Expr | None, block: Block, context: Context) -> Pre
 
 
 def _part(part: exp.Expr, block: Block, context: Context) -> Predicate:
-    mentioned = resolve_all(part, block, context) & block.attributes
+    mentioned, opaque = 0, False
+    for inner in own_parts(part):
+        if isinstance(inner, exp.Column):
+            mentioned |= resolve(inner, block, context)
+        elif isinstance(inner, exp.Query) or is_chance(inner):
+            # A subquery's outcome may depend on more than the columns it names.
+            opaque = True
+    mentioned &= block.attributes
     facts = _equality(part, block, context)
     return facts & Predicate(
         mentioned=mentioned,
         not_null=_rejected(part, block, context) & block.attributes,
-        fragile=0 if facts is not TRUE else mentioned & ~context.exact,
-        # A subquery's outcome may depend on more than the columns it names.
-        opaque=any(isinstance(inner, exp.Query) for inner in own_parts(part)) or is_volatile(part),
+        fragile=0 if facts is not TRUE else context.fragile(mentioned),
+        opaque=opaque,
     )
 
 
@@ -72,11 +78,11 @@ def _is_constant(column: int, value: exp.Expr, block: Block, context: Context) -
     value = bare(value)
     inner = value.this if isinstance(value, exp.Neg) else value
     if isinstance(inner, exp.Literal | exp.Boolean):
-        return literal_fits(context.kinds.get(column), value, context.dialect)
+        return literal_fits(context.kind(column), value, context.dialect)
     # A bound value, and a double-quoted string, come without a type of their own in SQLite.
     plain = isinstance(value, exp.Placeholder | exp.Parameter)
     plain = plain or any(value is literal for literal in block.literals)
-    return plain and context.dialect == "sqlite" and column in context.kinds
+    return plain and context.dialect == "sqlite" and context.kind(column) is not None
 
 
 def _column(expression: exp.Expr, block: Block, context: Context) -> int:

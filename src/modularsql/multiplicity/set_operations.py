@@ -77,7 +77,7 @@ def _branches(query: Query, distinct: bool) -> Iterator[Query]:
 
 def _common_kind(attributes: Sequence[int], context: Context) -> Kind | None:
     """The kind of a column whose values stay what they are when the branches become one."""
-    kinds = [context.kinds.get(attribute) for attribute in attributes]
+    kinds = [context.kind(attribute) for attribute in attributes]
     first = kinds[0]
     if first is None or any(k is None or k[:2] != first[:2] for k in kinds):
         return None

@@ -10,11 +10,10 @@ from modularsql.multiplicity.algebra import (
     GRADES,
     Dependency,
     Relation,
-    only_row,
     opaque,
     union,
 )
-from modularsql.multiplicity.columns import kind_of, whole_number
+from modularsql.multiplicity.columns import whole_number
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
 from modularsql.multiplicity.names import mark_correlated
@@ -44,8 +43,9 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
         source = _of_query(node, read, _column_names(node), block, context)
         source.lateral = block.borrowed > before
         return source
-    if isinstance(node, exp.Values) and node.expressions:
-        return _of_values(node, block, context)
+    if isinstance(node, exp.Values):
+        read = _read(node, scope, None, block, context)
+        return _of_query(node, read, _column_names(node), block, context)
     return _unknown(node, block, context, f"{type(node).__name__.lower()} in FROM")
 
 
@@ -145,31 +145,27 @@ def _of_table(node: exp.Expr, table: Table, context: Context) -> Source:
     identity = new(f"row of {alias}")
     given = _column_names(node)
     names = [column.name.casefold() for column in table.columns]
-    attributes = [new(f"{alias}.{column.name}") for column in table.columns]
-    not_null = 0
-    for column, attribute in zip(table.columns, attributes, strict=True):
-        context.note(attribute, kind_of(column, context.dialect))
-        not_null |= 0 if column.nullable else attribute
+    attributes = context.attributes.several(column.name for column in table.columns)
+    by_column = list(zip(attributes, table.columns, strict=True))
+    context.declared.update(by_column)
+    not_null = union(attribute for attribute, column in by_column if not column.nullable)
     # Names that differ in case alone: which one is meant depends on the database.
     is_clear = len(set(names)) == len(names)
     called = (
         [*given, *names[len(given) :]] if is_clear else [f"{UNNAMED}{n}" for n in range(len(names))]
     )
     columns = dict(zip(called, attributes, strict=False))
-    dependencies = [Dependency(identity, union(attributes))]
+    whole = union(attributes)
+    dependencies, own = [Dependency(identity, whole)], identity | whole
     if table.row_id and table.row_id not in columns:
         row_id = columns[table.row_id] = new(f"{alias}.{table.row_id}")
         context.note(row_id, whole_number(context.dialect))
         not_null |= row_id
         dependencies += [Dependency(row_id, identity), Dependency(identity, row_id)]
+        own |= row_id
     if is_clear:
         dependencies += _keys(table, dict(zip(names, attributes, strict=True)), identity, not_null)
-    relation = Relation(
-        ids=identity,
-        dependencies=tuple(dependencies),
-        not_null=not_null,
-        own=identity | union(attributes) | union(columns.values()),
-    )
+    relation = Relation(ids=identity, dependencies=tuple(dependencies), not_null=not_null, own=own)
     return Source(
         alias=alias, node=node, relation=relation, columns=columns, complete=is_clear, table=table
     )
@@ -184,20 +180,6 @@ def _keys(
             attributes = union(columns[name] for name in names)
             guard = attributes & ~not_null if key.null_distinct else 0
             yield Dependency(attributes, identity, GRADES.index(key.evidence), guard)
-
-
-def _of_values(node: exp.Values, block: Block, context: Context) -> Source:
-    new, alias = context.attributes.new, node.alias_or_name
-    first = node.expressions[0]
-    width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
-    names = _column_names(node)
-    if len(set(names)) != width:
-        return _unknown(node, block, context, "the column names of VALUES")
-    columns = {name: new(f"{alias}.{name}") for name in names}
-    relation = opaque(new(f"row of {alias}"), union(columns.values()))
-    if len(node.expressions) == 1:
-        relation = only_row(relation)
-    return Source(alias=alias, node=node, relation=relation, columns=columns)
 
 
 def _unknown(node: exp.Expr, block: Block, context: Context, what: str) -> Source:

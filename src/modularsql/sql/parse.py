@@ -163,9 +163,9 @@ def _forks(tokens: Sequence[Token]) -> int:
     """How many places with two readings may stand one inside the other.
 
     Joins that may still find their ON further on, calls named like a type (`date(date(…`), and
-    DuckDB's bare IF.
+    DuckDB's bare IF. FROM after FROM is no query, but a compiled parser runs out of stack on it.
     """
-    bare_joins = ifs = most = 0
+    bare_joins = others = most = 0
     calls: list[bool] = []
     before: TokenType | None = None
     bare_if = False
@@ -180,9 +180,10 @@ def _forks(tokens: Sequence[Token]) -> int:
             most = max(most, sum(calls))
         elif kind == TokenType.R_PAREN and calls:
             calls.pop()
-        ifs += bare_if and kind != TokenType.L_PAREN
+        others += bare_if and kind != TokenType.L_PAREN
+        others += kind == before == TokenType.FROM
         before, bare_if = kind, token.text.upper() == "IF"
-    return min(max(bare_joins, 0) + most + ifs, 64)
+    return min(max(bare_joins, 0) + most + others, 64)
 
 
 _SETTLES_A_JOIN = (TokenType.ON, TokenType.USING, TokenType.CROSS, TokenType.NATURAL)

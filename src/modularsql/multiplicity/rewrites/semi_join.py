@@ -64,6 +64,8 @@ def _obstacle(statement: Statement, issue: Issue) -> str | None:
             return f"{source.name} is used in the result, not only as a condition"
     if any(s.kind not in (JoinKind.FIRST, JoinKind.INNER) for s in block.sources):
         return "it has an outer join"
+    if any(s.join is not None and s.join.args.get("method") for s in block.sources):
+        return "it has a NATURAL join, which depends on every table before it"
     if any(star in block.select.expressions for star in [exp.Star()]):
         return "SELECT * returns the columns of every table"
     if is_volatile(block.select):
@@ -83,12 +85,16 @@ def _moved(block: Block, issue: Issue) -> list[Source]:
 
 
 def _conditions(block: Block, parts: Clauses) -> dict[int | None, list[_Condition]] | None:
-    """Conditions of each item's ON by its position, WHERE's under None."""
+    """Conditions of each item's ON or USING by its position, WHERE's under None."""
     found: dict[int | None, list[_Condition]] = {}
     for number, (source, item) in enumerate(zip(block.sources, parts.items, strict=True)):
         on = source.join.args.get("on") if source.join is not None else None
         if item.using:
-            return None
+            using = _using(block, number)
+            if using is None:
+                return None
+            found[number] = using
+            continue
         matched = _matched(item.conditions, on, block) if item.conditions else []
         if matched is None:
             return None
@@ -99,6 +105,21 @@ def _conditions(block: Block, parts: Clauses) -> dict[int | None, list[_Conditio
         return None
     found[None] = matched
     return found
+
+
+def _using(block: Block, number: int) -> list[_Condition] | None:
+    """USING written out, name by name; None where a name is in more than one table before."""
+    source = block.sources[number]
+    names = (source.join or exp.Join()).args.get("using") or ()
+    conditions = []
+    for name in names:
+        folded = name.name.casefold()
+        homes = [i for i in range(number) if folded in block.sources[i].columns]
+        if len(homes) != 1:
+            return None
+        sides = [f"{exp.to_identifier(block.sources[i].alias)}.{name}" for i in (homes[0], number)]
+        conditions.append(_Condition(" = ".join(sides), frozenset({homes[0], number})))
+    return conditions
 
 
 def _matched(texts: Sequence[str], tree: exp.Expr | None, block: Block) -> list[_Condition] | None:
@@ -202,6 +223,8 @@ def _from(
         item, on = items[number], kept_on.get(number, [])
         if item.lead == ",":
             written += f", {item.table}"
+        elif item.using and len(on) == len(_names(item)):
+            written += f" {item.lead} {item.table} {item.conditions[0]}"
         elif on:
             written += f" {item.lead} {item.table} ON {' AND '.join(c.text for c in on)}"
         elif item.conditions:
@@ -209,6 +232,11 @@ def _from(
         else:
             written += f" {item.lead} {item.table}"
     return written
+
+
+def _names(item: Item) -> list[str]:
+    """The columns of `USING (a, b)`."""
+    return item.conditions[0].split(",")
 
 
 def _connected(kept: list[int], links: Sequence[frozenset[int]]) -> bool:
