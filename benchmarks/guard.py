@@ -51,7 +51,7 @@ def probe_lines(folder: Path) -> list[Line]:
     lines = []
     for size in (1_000, 100_000):
         rows = [(i % (size // 3), f"name {i % (size // 3)}", i % 7 / 2) for i in range(size)]
-        result = Rows(columns=("a", "b", "c"), types=(None,) * 3, rows=rows)
+        result = Rows(columns=("a", "b", "c"), types=(None,) * 3, rows=rows, plain=True)
         session = Session(engine=engine, params=None, limits=Limits())
 
         def ours(result: Rows = result, session: Session = session) -> float:

@@ -17,6 +17,8 @@ class Rows:
 
     `types` are the engine's own names, None where it has none (SQLite types cells, not
     columns). `truncated` says that a cap cut the result; `ms` is the time to the last row kept.
+    `plain`: no collation was in play, so rows that Python calls equal are equal in the database;
+    None where the engine did not look.
     """
 
     columns: tuple[str, ...]
@@ -24,6 +26,7 @@ class Rows:
     rows: list[Row]
     truncated: bool = False
     ms: float = 0.0
+    plain: bool | None = None
 
 
 def distinct_rows(rows: Iterable[Row]) -> set[Row]:

@@ -14,7 +14,7 @@ from modularsql.ports import Engine
 from modularsql.records import Failure, Limits
 from modularsql.rows import Rows
 
-SOON = Limits(seconds=0.3)
+SOON = Limits(seconds=0.2)
 FILES = Path(__file__).with_name("attacks")
 
 python_variable = [(1,)]  # what DuckDB would find by its name

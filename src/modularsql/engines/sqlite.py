@@ -151,6 +151,8 @@ class SqliteEngine:
             rows=rows,
             truncated=truncated,
             ms=self._reader.clock.ms(),
+            # Nobody compares a single row.
+            plain=len(rows) <= 1 or self._read_collations(connection),
         )
 
 

@@ -36,13 +36,14 @@ class Session:
             return Failure(kind=FailureKind.TIMEOUT, message="the time limit had run out before it")
         return self.engine.execute(sql, params, limits=replace(self.limits, seconds=left))
 
-    def compares_bytes(self, sql: str) -> bool:
+    def compares_bytes(self, sql: str, rows: Rows) -> bool:
         """Whether rows of `sql` that Python calls equal are those that the database does.
 
         Not where a column or the query names a collation (NOCASE and the like). The word in a
         comment or literal costs one query more, no more.
         """
-        return _COLLATE.search(sql) is None and self.engine.compares_bytes()
+        plain = self.engine.compares_bytes() if rows.plain is None else rows.plain
+        return plain and _COLLATE.search(sql) is None
 
     def counts(self, sql: str, rows: Rows) -> "Counts | None":
         """How many rows `sql` has and how many distinct ones, as the database counts them.
@@ -51,7 +52,7 @@ class Session:
         one query that the engine answers. None when it does not, or not within the budget.
         """
         # One row is no copy of another, however they compare.
-        if not rows.truncated and (len(rows.rows) <= 1 or self.compares_bytes(sql)):
+        if not rows.truncated and (len(rows.rows) <= 1 or self.compares_bytes(sql, rows)):
             return Counts(
                 rows=len(rows.rows), distinct=len(distinct_rows(rows.rows)), pushed_down=False
             )

@@ -1,8 +1,9 @@
 """Many queries on many databases, in worker processes that can be killed.
 
-A worker keeps a few databases open and is given one question at a time. When a query does not
-stop by itself, or takes its process down, that worker is replaced and one question is lost: it
-keeps its SQL and is counted.
+A worker keeps a few databases open and is given some questions at a time, since handing over one
+costs as much as guarding an easy one; it hands back what it has done after a second. When a query
+does not stop by itself, or takes its process down, that worker is replaced, the questions it had
+are asked one by one, and one is lost: it keeps its SQL and is counted.
 """
 
 import multiprocessing
@@ -10,8 +11,9 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -35,6 +37,8 @@ OWN_WORK = 10.0
 parse (1 s for the longest SQL that is parsed), on a machine that has other things to do."""
 
 _OPEN_DATABASES = 4
+_AT_ONCE = 16
+_HAND_BACK = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,19 +86,67 @@ def guard_all(tasks: list[Task], settings: Settings) -> Generator[Repaired, None
 
 def _in_one_pool(tasks: list[Task], settings: Settings) -> Generator[Repaired, None, None]:
     """Results in order, until all are there or the pool broke."""
-    within = settings.timeout + GRACE + OWN_WORK
     with _pool(min(settings.jobs or _cores(), len(tasks)), settings) as pool:
-
-        def start(task: Task, patches: bool) -> "ProcessFuture[Repaired]":
-            return pool.schedule(_work, args=(task, patches), timeout=within)
-
+        desk = _Desk(pool, settings.timeout + GRACE + OWN_WORK)
         with deaf_to_ctrl_c():
-            futures = [(task, start(task, True)) for task in tasks]
-        for task, future in futures:
+            futures = [(some, desk.start(some)) for some in _portions(tasks, settings)]
+        for some, future in futures:
             try:
-                yield _outcome(task, future, lambda task: start(task, False))
+                yield from desk.results(some, future)
             except BrokenProcessPool:
                 return
+
+
+class _Desk:
+    """Hands tasks to the workers of a pool; one question may take `within` seconds."""
+
+    def __init__(self, pool: ProcessPool, within: float) -> None:
+        self._pool = pool
+        self._within = within
+
+    def start(self, some: list[Task]) -> "ProcessFuture[list[Repaired]]":
+        """Hand over a portion."""
+        more = _HAND_BACK if len(some) > 1 else 0.0
+        return self._pool.schedule(_work_through, args=(some,), timeout=self._within + more)
+
+    def results(
+        self, some: list[Task], future: "ProcessFuture[list[Repaired]]"
+    ) -> Iterator[Repaired]:
+        """What became of a portion; of one that was lost with its worker, task by task."""
+        try:
+            done = future.result()
+        except (FutureTimeout, ProcessExpired) as error:
+            if len(some) == 1:
+                yield self._lost(some[0], error)
+                return
+            for task in some:
+                yield from self.results([task], self.start([task]))
+            return
+        yield from done
+        if rest := some[len(done) :]:
+            yield from self.results(rest, self.start(rest))
+
+    def _lost(self, task: Task, error: Exception) -> Repaired:
+        """A question that ended its worker; it may have been a patch and not the query."""
+        if isinstance(error, FutureTimeout):
+            return Repaired(id=task.id, status="timeout")
+        bare = self._pool.schedule(_work, args=(task, False), timeout=self._within)
+        try:
+            result: Repaired = bare.result()
+        except FutureTimeout:
+            return Repaired(id=task.id, status="timeout")
+        except ProcessExpired as died:
+            problem = f"the worker process ended (exit {died.exitcode})"
+            return Repaired(id=task.id, status="died", problem=problem)
+        return result
+
+
+def _portions(tasks: list[Task], settings: Settings) -> Iterator[list[Task]]:
+    """The tasks in order, in portions so small that every worker has several."""
+    workers = settings.jobs or _cores()
+    size = max(1, min(_AT_ONCE, len(tasks) // (4 * workers)))
+    for start in range(0, len(tasks), size):
+        yield tasks[start : start + size]
 
 
 class _Context(SpawnContext):
@@ -138,25 +190,6 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _outcome(
-    task: Task,
-    future: "ProcessFuture[Repaired]",
-    again: "Callable[[Task], ProcessFuture[Repaired]] | None",
-) -> Repaired:
-    try:
-        result: Repaired = future.result()
-    except FutureTimeout:
-        return Repaired(id=task.id, status="timeout")
-    except ProcessExpired as error:
-        if again is not None:
-            # It may have been a patch and not the query: ask once more without patches.
-            return _outcome(task, again(task), None)
-        return Repaired(
-            id=task.id, status="died", problem=f"the worker process ended (exit {error.exitcode})"
-        )
-    return result
 
 
 class _Worker:
@@ -203,6 +236,17 @@ def _end_with_parent(scratch: str) -> None:
         parent.join()
         shutil.rmtree(scratch, ignore_errors=True)
         os._exit(1)
+
+
+def _work_through(tasks: list[Task]) -> list[Repaired]:
+    """The first of the tasks, as many as take about a second; at least one."""
+    end = time.monotonic() + _HAND_BACK
+    done: list[Repaired] = []
+    for task in tasks:
+        done.append(_work(task, patches=True))
+        if time.monotonic() > end:
+            break
+    return done
 
 
 def _work(task: Task, patches: bool) -> Repaired:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
@@ -150,6 +151,7 @@ def _too_hard(tokens: Sequence[Token]) -> str | None:
     parentheses = kinds.count(TokenType.L_PAREN)
     words = parentheses + kinds.count(TokenType.JOIN)
     words += sum(token.text.upper() == "IF" for token in tokens if len(token.text) == 2)
+    words += sum(one == two == TokenType.FROM for one, two in pairwise(kinds))
     if parentheses <= _MOST_DEPTH and len(tokens) << words <= _MOST_WORK:
         return None  # even if each of them were nested in all others
     if max((depth for _, depth in levels(tokens)), default=0) > _MOST_DEPTH:
