@@ -36,7 +36,8 @@ fix: .venv/made
 	$(BIN)/ruff format .
 
 bench: .venv/made
-	$(BIN)/python -m benchmarks.guard
+	$(BIN)/python -m benchmarks.guard > docs/benchmarks.md
+	@cat docs/benchmarks.md
 
 docs: .venv/made
 	$(BIN)/python scripts/make_docs.py

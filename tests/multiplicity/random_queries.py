@@ -64,30 +64,25 @@ class Queries:
 
     def whole(self) -> str:
         """A query, with CTEs before it at times."""
-        definitions = []
-        recursive = False
-        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2])):
-            name = self.name("w")
-            if self.chance(0.15):
-                recursive = True
-                word = self.random.choice(["UNION", "UNION ALL"])
-                start = self.random.choice(["1", "1", "(SELECT MAX(id) FROM t0)"])
-                body = f"SELECT {start} {word} SELECT x + 1 FROM {name} WHERE x < 3"
-                definitions.append(f"{name}(x) AS ({body})")
-                self.ctes.append(Part(name, ("x",)))
-                continue
-            query = self.query(1)
-            columns = query.columns
-            given = ""
-            if self.chance(0.3):
-                columns = tuple(f"x{i}" for i in range(len(columns)))
-                given = f"({', '.join(columns)})"
-            definitions.append(f"{name}{given} AS ({query.sql})")
-            self.ctes.append(Part(name, columns))
+        definitions = [self.definition() for _ in range(self.random.choice([0, 0, 0, 1, 1, 2]))]
         sql = self.query(2).sql
-        if not definitions:
-            return sql
-        return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(definitions)} {sql}"
+        return f"WITH RECURSIVE {', '.join(definitions)} {sql}" if definitions else sql
+
+    def definition(self) -> str:
+        """A CTE, at times recursive, at times with names for its columns."""
+        name = self.name("w")
+        if self.chance(0.15):
+            word = self.random.choice(["UNION", "UNION ALL"])
+            start = self.random.choice(["1", "1", "(SELECT MAX(id) FROM t0)"])
+            self.ctes.append(Part(name, ("x",)))
+            return f"{name}(x) AS (SELECT {start} {word} SELECT x + 1 FROM {name} WHERE x < 3)"
+        query = self.query(1)
+        if self.chance(0.7):
+            self.ctes.append(Part(name, query.columns))
+            return f"{name} AS ({query.sql})"
+        columns = tuple(f"x{i}" for i in range(len(query.columns)))
+        self.ctes.append(Part(name, columns))
+        return f"{name}({', '.join(columns)}) AS ({query.sql})"
 
     def query(self, depth: int, outer: Sequence[Part] = (), width: int = 0) -> Text:
         """A SELECT or a set operation of `width` columns (0: any)."""

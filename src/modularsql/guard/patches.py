@@ -120,7 +120,11 @@ def _within(part: Result, whole: Result, session: Session) -> bool | None:
 
     Then the counts have to do: without a LIMIT, DISTINCT gives and takes nothing but copies.
     """
-    if part.rows.truncated or whole.rows.truncated or not session.compares_bytes(part.sql, part.rows):
+    if (
+        part.rows.truncated
+        or whole.rows.truncated
+        or not session.compares_bytes(part.sql, part.rows)
+    ):
         return None
     return distinct_rows(part.rows.rows) <= distinct_rows(whole.rows.rows)
 
