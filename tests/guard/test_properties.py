@@ -121,6 +121,11 @@ policies = st.builds(
 )
 
 
+def is_settled(engine: Engine, sql: str) -> bool:
+    """Which of equal rows are within a LIMIT changes in DuckDB from run to run."""
+    return engine.dialect == "sqlite" or "LIMIT" not in sql
+
+
 def check_promises(engine: Engine, sql: str, wanted: Settings) -> None:
     """What a patch promises of the rows, and that without one nothing changes."""
     guard = Guard(engine, find_policy(wanted.policy, wanted), wanted)
@@ -129,8 +134,10 @@ def check_promises(engine: Engine, sql: str, wanted: Settings) -> None:
     assert (answer.failure is None) == isinstance(before, Rows)
     if not isinstance(before, Rows):
         return
+    assert answer.applied or answer.final_sql == sql
+    if not is_settled(engine, sql):
+        return
     if not answer.applied:
-        assert answer.final_sql == sql
         check_rows(answer, before.rows, wanted.max_rows)
         return
     after = engine.execute(answer.final_sql, limits=LIMITS)
@@ -156,7 +163,7 @@ def check_counts(engine: Engine, sql: str) -> None:
     """Counted from the rows or by the database, it is the same."""
     session = Session(engine=engine, params=None, limits=LIMITS)
     rows = session.run(sql)
-    if not isinstance(rows, Rows):
+    if not isinstance(rows, Rows) or not is_settled(engine, sql):
         return
     ours = session.counts(sql, rows)
     theirs = session.counts(sql, replace(rows, truncated=True))

@@ -185,7 +185,7 @@ KEYS = """
         SELECT n FROM r => -
     WITH r AS (SELECT 1 AS n, 0 AS t UNION ALL SELECT n, 1 FROM r WHERE n < 9) \\
         SELECT n, t FROM r => -
-    WITH RECURSIVE r(n, t) AS (SELECT 1, 0 UNION ALL SELECT DISTINCT n, 1 FROM r LIMIT 9) \\
+    WITH RECURSIVE r(n, t) AS (SELECT 1, 0 UNION ALL SELECT DISTINCT 5, 1 FROM r LIMIT 9) \\
         SELECT n, t FROM r => -
     WITH power AS (SELECT id, 1 AS k FROM hero UNION ALL SELECT id, 2 FROM power) \\
         SELECT id FROM power => -
