@@ -4,6 +4,7 @@ python scripts/make_docs.py           writes
 python scripts/make_docs.py --check   exits 1 when something is stale
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from modularsql.config import PREFIX, SETTINGS
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
+# A test runner may set these; the README shows what a pipe gets.
+_TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING")
 TIMES = re.compile(r"(ms: ).*")
 
 
@@ -49,6 +52,7 @@ def _block(command: str, folder: str) -> str:
         re.sub(r"\bmodularsql\b", program, command, count=1),
         shell=True,
         cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in _TERMINAL},
         capture_output=True,
         text=True,
         check=False,

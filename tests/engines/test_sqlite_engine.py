@@ -291,6 +291,31 @@ def test_a_sort_without_room_on_disk_is_too_large(new: New) -> None:
     assert "TOO_LARGE" in ran.stdout
 
 
+LARGE_CELLS = """
+import resource, sys
+from modularsql.engines.connect import connect
+from modularsql.records import Limits
+engine = connect(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (400 * 2**20, 400 * 2**20))
+sql = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) "
+       "SELECT zeroblob(10000000) FROM n")
+outcome = engine.execute(sql, limits=Limits(seconds=20, max_bytes=40_000_000))
+print(len(outcome.rows), outcome.truncated)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bounds memory by the system")
+def test_large_cells_beyond_the_cap_on_bytes_are_never_in_memory(new: New) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", LARGE_CELLS, new().name],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout == "3 True\n"
+
+
 def test_no_memory_left_is_too_large(new: New, monkeypatch: pytest.MonkeyPatch) -> None:
     def first_rows(*_: object) -> None:
         raise MemoryError

@@ -34,6 +34,9 @@ KEYS = """
     SELECT rowid FROM note => rowid
     SELECT * FROM note => -
     SELECT rowid, name FROM hero => rowid
+    SELECT DISTINCT "oid" AS i FROM note => i
+    SELECT n._rowid_ AS i FROM note n => i
+    SELECT oid AS i FROM note n, hero h => -
     SELECT id FROM heroes => -
 
     a filter: constants and equalities shrink keys
@@ -268,7 +271,10 @@ DUCKDB_KEYS = """
     SELECT publisher, name FROM hero GROUP BY GROUPING SETS ((publisher), (name)) => -
     SELECT publisher, name FROM hero GROUP BY (publisher, name) => name, publisher
     SELECT COUNT(*) AS n FROM hero GROUP BY () => ()
+    SELECT publisher, name, COUNT(*) AS n FROM hero GROUP BY ALL => name, publisher
+    SELECT COUNT(*) AS n FROM hero GROUP BY ALL => ()
     SELECT name FROM hero LIMIT 1% => -
+    SELECT name FROM hero FETCH FIRST 1 ROW ONLY => ()
     SELECT id, UNNEST([1, 2]) AS u FROM hero => -
     SELECT DISTINCT id, UNNEST([1, 2]) AS u FROM hero => id, u
     SELECT h.id, d.t FROM hero h, LATERAL (SELECT text AS t FROM note \\

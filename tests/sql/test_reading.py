@@ -174,6 +174,12 @@ def test_places_point_into_the_text_as_it_was_given() -> None:
     assert line_column("a\r\nb", 3) == (2, 1)
 
 
+def test_lines_may_end_as_on_windows() -> None:
+    statement = read("SELECT i\r\nFROM t\r\n\r\nThis isn't sorted.\r\n")
+    assert statement.text.split() == ["SELECT", "i", "FROM", "t"]
+    assert statement.extracted == "the text before the blank line"
+
+
 def test_many_statements_are_shown_without_what_stands_between() -> None:
     found = read_statement("SELECT 1 ;; -- x\n ; SELECT 2; and so on", "sqlite", MOST)
     assert found == Many(texts=("SELECT 1", "SELECT 2"))

@@ -31,6 +31,7 @@ from modularsql.multiplicity.set_operations import combined
 # A CTE is read anew wherever it is used, since each use has rows of its own; a query that uses
 # CTEs of CTEs many times over would grow without end.
 _MOST_QUERIES = 300
+_ONE = exp.Literal.number(1)
 
 
 def infer(tree: exp.Expr, catalog: Catalog) -> Query | None:
@@ -105,12 +106,12 @@ def _cut(query: Query, node: exp.Expr) -> Query:
 
 def _is_one(limit: exp.Expr | None) -> bool:
     """Whether a LIMIT leaves at most one row: no per cent, no ties, not one for each group."""
-    return (
-        isinstance(limit, exp.Limit)
-        and limit.expression == exp.Literal.number(1)
-        and not limit.expressions
-        and not any((limit.args.get("limit_options") or exp.LimitOptions()).args.values())
-    )
+    if limit is None or limit.expressions:
+        return False
+    options = limit.args.get("limit_options")
+    if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+        return False
+    return limit.args.get("count" if isinstance(limit, exp.Fetch) else "expression") == _ONE
 
 
 def _block(select: exp.Select, scope: Scope, outer: Block | None, context: Context) -> Block:

@@ -13,6 +13,8 @@ from modularsql.multiplicity.columns import own_columns
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import UNNAMED, Block, Found, JoinKind, Source
 
+_ROW_IDS = frozenset({"rowid", "oid", "_rowid_"})
+
 
 class Doubt(Enum):
     """Why a name was not found in a block."""
@@ -88,13 +90,21 @@ def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Dou
         return _bare(name, block)
     table = column.table.casefold()
     sources = [source for source in block.sources if source.alias.casefold() == table]
-    if len(sources) == 1 and name in sources[0].columns:
-        return sources[0], name, sources[0].columns[name]
+    if len(sources) == 1:
+        return _of_source(name, sources[0]) or Doubt.UNSURE
     if sources or column.args.get("db"):
         return Doubt.UNSURE
     # Elsewhere than in SQLite `a.b` may be the field `b` of a column `a`.
     is_field = context.dialect != "sqlite" and any(table in s.columns for s in block.sources)
     return Doubt.UNSURE if is_field else Doubt.ABSENT
+
+
+def _of_source(name: str, source: Source) -> Found | None:
+    """What a name means in one source; SQLite knows the row id by three names."""
+    row_id = source.table.row_id if source.table else None
+    if name not in source.columns and name in _ROW_IDS and row_id in source.columns:
+        name = row_id
+    return (source, name, source.columns[name]) if name in source.columns else None
 
 
 def _bare(name: str, block: Block) -> Found | Doubt:
@@ -108,8 +118,9 @@ def _bare(name: str, block: Block) -> Found | Doubt:
     found = named(name, seen, block)
     if len(found) == 1:
         return found[0]
-    if found or any(name in source.columns for source in block.sources):
-        return Doubt.UNSURE
+    if found or any(_of_source(name, source) for source in block.sources):
+        is_row_id = not found and len(block.sources) == 1
+        return (_of_source(name, block.sources[0]) if is_row_id else None) or Doubt.UNSURE
     alias = _alias(name, block)
     if isinstance(alias, exp.Column) and not alias.table:
         found = named(alias.name.casefold(), seen, block)

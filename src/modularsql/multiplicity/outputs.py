@@ -159,12 +159,26 @@ def read_groups(block: Block, context: Context) -> None:
 
 def _group(group: exp.Group, block: Block, context: Context) -> int:
     several = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    kinds = ("rollup", "cube", "grouping_sets", "all", "totals")
+    kinds = ("rollup", "cube", "grouping_sets", "totals")
     terms = list(_terms(group.expressions))
+    if group.args.get("all"):
+        return _all_but_aggregates(block)
     if any(group.args.get(k) for k in kinds) or any(isinstance(t, several) for t in terms):
-        block.unknown.append("the groups of ROLLUP, CUBE, GROUPING SETS or ALL")
+        block.unknown.append("the groups of ROLLUP, CUBE or GROUPING SETS")
         block.is_regrouped = True
     return union(_group_key(t, block, context) for t in terms if not isinstance(t, several))
+
+
+def _all_but_aggregates(block: Block) -> int:
+    """GROUP BY ALL: every output without an aggregate."""
+    if any(output.name == _ALL for output in block.outputs):
+        block.unknown.append("the groups of GROUP BY ALL")
+        block.is_regrouped = True
+    return union(
+        output.attribute
+        for output in block.outputs
+        if not any(is_aggregate(part) for part in own_parts(output.expression))
+    )
 
 
 def _terms(expressions: list[exp.Expr]) -> Iterator[exp.Expr]:

@@ -27,7 +27,7 @@ _UNFINISHED = re.compile(rf"(?:\b(?:{_OPENING})|[^\w\s)\]}}\"'`;?])\s*\Z", re.IG
 _GOES_ON = re.compile(
     rf"[\s>]*(?:(?:{_OPENING}|{_CLOSING})\b|(?!\*\*|[#`])[^\w\s]|\Z)", re.IGNORECASE
 )
-_PARAGRAPH = re.compile(r"\n[ \t]*(?=\n)")
+_PARAGRAPH = re.compile(r"\n[ \t\r]*(?=\n)")
 
 _NAME = r"(?:\"[^\"]*\"|[^\s,;(]+)"
 _QUERY = (

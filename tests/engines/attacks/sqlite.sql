@@ -175,7 +175,7 @@ SELECT length(max(randomblob(16000000))) FROM n
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 SELECT length(x) FROM (SELECT randomblob(100000) AS x FROM n ORDER BY x)
 
--- rows: large cells in a batch of rows
+-- rows|timeout: large cells in a batch of rows
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
 SELECT zeroblob(10000000) FROM n
 
