@@ -35,7 +35,7 @@ class Settings:
     max_rows: int = _number(100_000, "Rows kept of a result; the rest is counted, not kept", 1)
     max_bytes: int = _number(64 * 2**20, "Bytes kept of a result, all cells together", 1)
     max_cell_bytes: int = _number(16 * 2**20, "Longest text or blob an engine may build", 1024)
-    memory_mb: int = _number(192, "Megabytes an engine may use for one query (DuckDB)", 32, 2**20)
+    memory_mb: int = _number(128, "Megabytes an engine may use for one query (DuckDB)", 32, 2**20)
     worker_memory_mb: int = _number(
         4096, "Megabytes of address space of a worker process, 0 = no bound (Linux)", 0
     )

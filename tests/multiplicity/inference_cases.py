@@ -304,6 +304,8 @@ DUCKDB_KEYS = """
     SELECT id FROM power WHERE name = 'x' => ()
     SELECT name FROM power WHERE id = 1e0 => name
     SELECT p.id FROM hero h, publisher p NATURAL JOIN power => -
+    SELECT h.id, p.id AS p FROM hero h, publisher p FULL JOIN power USING (id) \\
+        WHERE h.name = 'x' => -
     SELECT h.id, p.id AS p FROM hero h, publisher p JOIN power USING (id) => id, p
     SELECT * FROM hero PIVOT (SUM(id) FOR name IN ('a')) => -
     SELECT r FROM (SELECT id AS r FROM range(3) t(id)) => -

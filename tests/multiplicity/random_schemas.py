@@ -29,6 +29,27 @@ DUCKDB_TYPES = {
 }
 
 
+NUMBERS = ("1", "2", "3", "1.0", "NULL")
+TEXTS = ("'a'", "'A'", "'1'", "'01'", "NULL")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something in FROM: the alias and the names of its columns."""
+
+    alias: str
+    columns: tuple[str, ...]
+    has_row_id: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A query and the names of its columns."""
+
+    sql: str
+    columns: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class RandomTable:
     """A table: its columns with their types, and the statement that makes it."""

@@ -9,6 +9,8 @@ from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 
+# DuckDB tells values of these types apart that are equal in Python.
+_FINER_THAN_PYTHON = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIME_NS", "TIME WITH", "UNION", "VARIANT")
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
 
@@ -42,6 +44,8 @@ class Session:
         Not where a column or the query names a collation (NOCASE and the like). The word in a
         comment or literal costs one query more, no more.
         """
+        if any((name or "").startswith(_FINER_THAN_PYTHON) for name in rows.types):
+            return False
         plain = self.engine.compares_bytes() if rows.plain is None else rows.plain
         return plain and _COLLATE.search(sql) is None
 

@@ -60,6 +60,8 @@ def read_from(block: Block, scope: Scope, context: Context) -> None:
             items.append(_item(join.this, join, scope, block, context))
         for lateral in block.select.args.get("laterals") or ():
             items.append(_item(lateral, None, scope, block, context))
+    if context.dialect != "sqlite":
+        items = _by_comma(items)
     _read_conditions(items, block, context)
     if where is not None:
         block.where = predicate(where.this, block, context)
@@ -86,14 +88,36 @@ def _item(
     more = node.args.get("joins") or ()
     if more:
         group = [item, *(_item(inner.this, inner, scope, block, context) for inner in more)]
-        item = _Item([source for part in group for source in part.sources], group)
-        for part in group[1:]:
-            # It pads less than all that stands before it in the block.
-            if part.kind == JoinKind.RIGHT:
-                part.sources[0].kind = JoinKind.FULL
+        item = _grouped(group)
     item.join, item.kind = join, _kind(join)
     item.sources[0].join, item.sources[0].kind = join, item.kind
     return item
+
+
+def _grouped(group: list[_Item]) -> _Item:
+    for part in group[1:]:
+        # It pads less than all that stands before it in the block.
+        if part.kind == JoinKind.RIGHT:
+            part.sources[0].kind = JoinKind.FULL
+    return _Item([source for part in group for source in part.sources], group)
+
+
+def _by_comma(items: list[_Item]) -> list[_Item]:
+    """In the standard a comma binds weaker than JOIN: `a, b JOIN c` is `a, (b JOIN c)`."""
+    words = ("side", "kind", "method", "on", "using")
+    groups: list[list[_Item]] = []
+    for item in items:
+        if not groups or item.join is None or not any(item.join.args.get(w) for w in words):
+            groups.append([])
+        groups[-1].append(item)
+    if len(groups) < 2:
+        return items
+    found = []
+    for group in groups:
+        whole = _grouped(group) if len(group) > 1 else group[0]
+        whole.join, whole.kind = group[0].join, group[0].kind
+        found.append(whole)
+    return found
 
 
 def _is_parenthesis(node: exp.Expr) -> bool:
@@ -120,26 +144,18 @@ def _kind(join: exp.Join | None) -> JoinKind:
 def _read_conditions(items: Sequence[_Item], block: Block, context: Context) -> None:
     """The condition of each join, over the names that are seen in it."""
     before: list[Source] = []
-    near = 0  # where the operands of a join begin: a comma binds weaker, but for SQLite
     for number, item in enumerate(items):
         _read_conditions(item.group, block, context)
         if number == 0:
             item.kind = JoinKind.FIRST
             item.sources[0].kind = JoinKind.FIRST
         else:
-            if context.dialect != "sqlite" and _is_cross(item.join):
-                near = len(before)
             block.visible = block.sources.index(item.sources[-1]) + 1
-            item.predicate = _condition(item, before[near:], block, context)
+            item.predicate = _condition(item, before, block, context)
             block.visible = None
             item.sources[0].predicate = item.predicate
         if item.kind != JoinKind.SEMI:
             before += item.sources
-
-
-def _is_cross(join: exp.Join | None) -> bool:
-    conditions = ("on", "using", "method", "side")
-    return join is None or not any(join.args.get(name) for name in conditions)
 
 
 def _condition(item: _Item, before: Sequence[Source], block: Block, context: Context) -> Predicate:
