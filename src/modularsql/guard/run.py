@@ -35,17 +35,16 @@ def read(state: State) -> State:
     statement = read_statement(
         state.sql, state.session.engine.dialect, state.settings.max_parse_chars
     )
-    state = replace(state, statement=statement)
     if isinstance(statement, NoSql):
         failure = Failure(kind=FailureKind.ERROR, message=statement.reason)
-        return replace(state, failure=failure, probe=of_failure(failure)).note(
-            say.no_sql(statement.reason)
-        )
+        state = replace(state, statement=statement, failure=failure, probe=of_failure(failure))
+        return state.note(say.no_sql(statement.reason))
     if isinstance(statement, Many):
         finding = say.many_statements(statement.texts)
         failure = Failure(kind=FailureKind.REFUSED, message=finding.message)
-        return replace(state, failure=failure, probe=of_failure(failure)).note(finding)
-    state = replace(state, notes_in_sql=allowances(statement))
+        state = replace(state, statement=statement, failure=failure, probe=of_failure(failure))
+        return state.note(finding)
+    state = replace(state, statement=statement, notes_in_sql=allowances(statement))
     if statement.extracted:
         state = replace(state, final_sql=statement.text)
         state = state.note(say.extracted(statement.extracted, statement.place(0)))
@@ -74,7 +73,6 @@ def probe(state: State) -> State:
     counts = state.session.counts(statement.text, rows)
     probed = of_rows(rows, counts, state.policy.tau_inject)
     state = replace(state, counts=counts, probe=probed)
-    place = statement.place(select_place(statement))
     if isinstance(statement.tree, Unparsed):
         at = statement.place(statement.tree.at)
         state = state.note(say.unparsed(statement.tree, at))
@@ -83,13 +81,19 @@ def probe(state: State) -> State:
     if counts is None:
         return state.note(say.skipped(out_of_time=state.session.left() <= 0))
     if probed.status == "empty":
-        return state.note(say.empty(place))
+        return state.note(say.empty(_start(statement)))
     if probed.status == "duplicates":
+        place = _start(statement)
         state = state.note(say.duplicates(counts.rows, counts.distinct, state.policy, place))
-    return _explosion(state, counts, place)
+    return _explosion(state, counts)
 
 
-def _explosion(state: State, counts: Counts, place: tuple[int, int]) -> State:
+def _start(statement: Statement) -> tuple[int, int]:
+    """Line and column of the outermost SELECT, which findings about the result point to."""
+    return statement.place(select_place(statement))
+
+
+def _explosion(state: State, counts: Counts) -> State:
     settings, statement = state.settings, state.statement
     if counts.rows < settings.explosion_min_rows or not isinstance(statement, Statement):
         return state
@@ -99,7 +103,7 @@ def _explosion(state: State, counts: Counts, place: tuple[int, int]) -> State:
         return state
     assert state.probe is not None
     probed = replace(state.probe, states=(*state.probe.states, EXPLODED))
-    return replace(state, probe=probed).note(say.explosion(counts.rows, largest, place))
+    return replace(state, probe=probed).note(say.explosion(counts.rows, largest, _start(statement)))
 
 
 def analyse(state: State) -> State:
@@ -233,7 +237,7 @@ class Guard:
             start = time.perf_counter()
             state = stage(state)
             timing[name] = round((time.perf_counter() - start) * 1000, 3)
-        return replace(_answer(state, timing), question=question)
+        return _answer(state, question, timing)
 
     def close(self) -> None:
         """Close the engine."""
@@ -251,10 +255,11 @@ class Guard:
         self.close()
 
 
-def _answer(state: State, timing: dict[str, float]) -> Answer:
+def _answer(state: State, question: str | None, timing: dict[str, float]) -> Answer:
     rows = state.rows
     return Answer(
         sql=state.sql,
+        question=question,
         final_sql=state.final_sql,
         verdict=verdict(state.findings, state.applied, state.failure, _unsure(state)),
         dialect=state.session.engine.dialect,

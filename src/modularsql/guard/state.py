@@ -41,6 +41,8 @@ class State:
     def note(self, *found: Finding) -> "State":
         """With more findings, those left out that the user allowed there."""
         silent = partial(is_allowed, names=self.allowed, notes=self.notes_in_sql)
+        if not found:
+            return self
         heard = tuple(finding for finding in found if not silent(finding))
         return replace(self, findings=self.findings + heard)
 
