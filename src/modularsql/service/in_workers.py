@@ -37,7 +37,7 @@ OWN_WORK = 10.0
 parse (1 s for the longest SQL that is parsed), on a machine that has other things to do."""
 
 _OPEN_DATABASES = 4
-_AT_ONCE = 16
+_AT_ONCE = 64
 _HAND_BACK = 1.0
 
 
