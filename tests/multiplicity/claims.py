@@ -45,8 +45,10 @@ def claims(query: Query, text: str, dialect: str) -> Iterator[Claim]:
         if whole is None:
             continue
         if one.complete:
-            stored = bool(one.mixed)
-            yield from (replace(claim, stored=stored) for claim in _of_relation(one, whole))
+            for claim in _of_relation(one, whole):
+                # Stored rows have lost their collations: 'a' and 'A' are settled alike, not equal.
+                if not (one.mixed and claim.kind == "dependency"):
+                    yield replace(claim, stored=bool(one.mixed))
         if one.block is not None:
             mixed = any(s.query is not None and s.query.mixed for s in one.block.sources)
             yield from (replace(c, stored=mixed) for c in _of_rows(one.block, dialect))

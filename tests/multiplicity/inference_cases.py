@@ -243,6 +243,8 @@ KEYS = """
     SELECT id FROM hero WHERE nothing = 3 => id
     SELECT h.id FROM hero h JOIN publisher p ON name = 'x' => -
     SELECT id AS i FROM hero WHERE i = 3 => ()
+    SELECT id AS i, "i" AS j FROM hero => i
+    SELECT id AS i FROM hero GROUP BY "i" => i
     SELECT publisher AS id FROM hero WHERE id = 3 => ()
     SELECT d."COUNT(*)" AS n FROM (SELECT COUNT(*) FROM note GROUP BY hero) d => -
     SELECT DISTINCT "COUNT(*)" AS n FROM (SELECT COUNT(*) FROM note GROUP BY hero) d => n
@@ -295,6 +297,7 @@ DUCKDB_KEYS = """
     SELECT COLUMNS('na.*') FROM hero => -
     SELECT b, a FROM hero AS x(a, b, c, d) => a
     SELECT h.id FROM hero h POSITIONAL JOIN publisher p => -
+    SELECT v.x FROM hero h POSITIONAL JOIN (VALUES (1)) v(x) WHERE h.id > 1 => -
     SELECT a.id FROM hero a ASOF JOIN hero b USING (id) => -
     SELECT a.id FROM hero a ASOF JOIN power b USING (id, name) => id
     SELECT h.id FROM hero h WHERE h.code >= ALL (SELECT hero FROM note) => id

@@ -136,9 +136,11 @@ def _kind(join: exp.Join | None) -> JoinKind:
     if (join.method or "").upper() == "POSITIONAL":
         return JoinKind.FULL
     side = (join.side or "").lower()
-    if side in ("left", "right", "full"):
-        return JoinKind(side)
-    return JoinKind.SEMI if (join.kind or "").upper() in ("SEMI", "ANTI") else JoinKind.INNER
+    if (join.kind or "").upper() in ("SEMI", "ANTI") and side in ("", "left"):
+        return JoinKind.SEMI
+    if join.args.get("match_condition"):
+        return JoinKind.LEFT  # Snowflake's ASOF JOIN keeps rows without a match
+    return JoinKind(side) if side in ("left", "right", "full") else JoinKind.INNER
 
 
 def _read_conditions(items: Sequence[_Item], block: Block, context: Context) -> None:
@@ -162,6 +164,8 @@ def _condition(item: _Item, before: Sequence[Source], block: Block, context: Con
     join = item.join
     if join is None:
         return TRUE
+    if (join.method or "").upper() == "POSITIONAL":
+        return Predicate(opaque=True)
     if join.args.get("using"):
         names = [name.name.casefold() for name in join.args["using"]]
         return _by_name(names, item, before, block, context)

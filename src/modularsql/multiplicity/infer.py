@@ -140,6 +140,7 @@ def _read_subqueries(block: Block, scope: Scope, context: Context) -> None:
     for name, clause in block.select.args.items():
         if name in ("with_", "from_") or not clause:
             continue
+        block.in_outputs = name == "expressions"
         parts = clause if isinstance(clause, list) else [clause]
         for part in parts:
             if isinstance(part, exp.Join):
@@ -151,6 +152,7 @@ def _read_subqueries(block: Block, scope: Scope, context: Context) -> None:
                     query = _query(node, scope, block, context)
                     if query is not None:
                         block.subqueries.append(query)
+    block.in_outputs = False
 
 
 def _output(block: Block, context: Context) -> Relation:

@@ -134,6 +134,7 @@ class Block:
     correlated: bool = False
     borrowed: int = 0  # how often an inner block used one of its columns
     visible: int | None = None  # how many sources a bare name may mean: within ON, not all
+    in_outputs: bool = False  # whether names are read where no output's alias is known yet
 
     @property
     def is_aggregate(self) -> bool:

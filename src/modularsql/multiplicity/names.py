@@ -87,7 +87,7 @@ def named(name: str, sources: Sequence[Source], block: Block) -> list[Found]:
 def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Doubt:
     name = column.name.casefold()
     if not column.table:
-        return _bare(name, block)
+        return _bare(name, block, context)
     table = column.table.casefold()
     sources = [source for source in block.sources if source.alias.casefold() == table]
     if len(sources) == 1:
@@ -107,7 +107,7 @@ def _of_source(name: str, source: Source) -> Found | None:
     return (source, name, source.columns[name]) if name in source.columns else None
 
 
-def _bare(name: str, block: Block) -> Found | Doubt:
+def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
     last = len(block.sources) if block.visible is None else block.visible
     # The right side of a semi join is seen in its own ON only.
     seen = [
@@ -122,6 +122,9 @@ def _bare(name: str, block: Block) -> Found | Doubt:
         is_row_id = not found and len(block.sources) == 1
         return (_of_source(name, block.sources[0]) if is_row_id else None) or Doubt.UNSURE
     alias = _alias(name, block)
+    if alias is not None and block.in_outputs:
+        # SQLite does not look there for it, others may.
+        alias = None if context.dialect == "sqlite" else exp.Null()
     if isinstance(alias, exp.Column) and not alias.table:
         found = named(alias.name.casefold(), seen, block)
         return found[0] if len(found) == 1 else Doubt.UNSURE

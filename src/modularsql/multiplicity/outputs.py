@@ -27,6 +27,7 @@ _MORE_AGGREGATES = frozenset(
 
 def read_outputs(block: Block, context: Context) -> None:
     """Fill `block.outputs`; stars become the columns they stand for, where these are known."""
+    block.in_outputs = True
     for item in block.select.expressions:
         expression = item.unalias()
         star = expression.this if isinstance(expression, exp.Column) else expression
@@ -37,6 +38,7 @@ def read_outputs(block: Block, context: Context) -> None:
             _add_unknown(block, expression, tuple(block.sources))
         else:
             block.outputs.append(_output(item, expression, block, context))
+    block.in_outputs = False
 
 
 def _add_star(
@@ -100,7 +102,8 @@ def _output(item: exp.Expr, expression: exp.Expr, block: Block, context: Context
 
 
 def _fresh(expression: exp.Expr, block: Block, context: Context) -> int:
-    attribute = context.attributes.new(expression.sql())
+    """An attribute that nothing settles yet."""
+    attribute = context.attributes.new(expression.key)
     block.attributes |= attribute
     return attribute
 

@@ -6,13 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from modularsql.catalog import Table
-from modularsql.multiplicity.algebra import (
-    GRADES,
-    Dependency,
-    Relation,
-    opaque,
-    union,
-)
+from modularsql.multiplicity.algebra import GRADES, Dependency, Relation, opaque, union
 from modularsql.multiplicity.columns import whole_number
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
@@ -34,7 +28,9 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
         if table is not None:
             return _of_table(node, table, context)
         return _unknown(node, block, context, f"the table {node.name}")
-    query = node.this if isinstance(node, exp.Lateral) else node
+    query = node
+    if isinstance(node, exp.Lateral) and node.args.get("cross_apply") is not False:
+        query = node.this  # but not of OUTER APPLY, which pads
     if isinstance(query, exp.Subquery) and isinstance(query.this, exp.Query):
         # Other databases let a derived table use what stands before it, some without LATERAL.
         outer = block.outer if context.dialect == "sqlite" else block
