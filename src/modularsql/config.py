@@ -44,6 +44,9 @@ class Settings:
     policy: str = _text("grain", "What is repaired: grain, paper, p1, p1-p2 or off")
     tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0, 1)
     tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 1)
+    tau_repeat: float = _number(
+        1.5, "Times a listed row must come back on average to be repaired unasked (grain)", 1
+    )
     explosion_factor: float = _number(
         10.0, "Rows out against the largest table read, from which a join explodes", 1
     )

@@ -15,8 +15,9 @@ from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rer
 from modularsql.guard.probe import is_repetitive
 from modularsql.guard.session import Session
 from modularsql.guard.state import State
-from modularsql.multiplicity.intent import against, asks_for_distinct
+from modularsql.multiplicity.intent import against, asks_for_distinct, shows_name
 from modularsql.multiplicity.measure import bare
+from modularsql.multiplicity.question import asks_for_different
 from modularsql.multiplicity.rewrites import REWRITES
 from modularsql.multiplicity.rewrites.semi_join import semi_join
 from modularsql.records import Finding, Repair, Safety, Severity
@@ -103,7 +104,9 @@ def _offers(
             offers.append(offer)
     if asked is None:
         masked = "masked_fan_out" in _borne_out(seen)
-        offers += (_unmasked if masked else _undistinct)(statement, now, state)
+        offers += (
+            _unmasked(statement, now, state) if masked else _undistinct(statement, now, state, seen)
+        )
     return offers, notes
 
 
@@ -122,13 +125,27 @@ def _asked(why: str, statement: Statement, now: Result, session: Session) -> lis
     return [Offer(name="inject_distinct", rule=finding.rule, result=after, finding=finding)]
 
 
-def _undistinct(statement: Statement, now: Result, state: State) -> list[Offer]:
-    """The paper's P2, where no join repeats rows that DISTINCT would have to drop."""
+def _undistinct(statement: Statement, now: Result, state: State, seen: Seen) -> list[Offer]:
+    """The paper's P2, where no join repeats rows that DISTINCT would have to drop.
+
+    What it dropped are then different things: a fault where they go by their names, and else
+    perhaps what was asked for.
+    """
     patched = remove_distinct_patch(statement, now, state.policy, state.session)
     if not isinstance(patched, Patched) or patched.finding is None:
         return []
-    rule = patched.finding.rule
-    return [Offer(name=patched.name, rule=rule, result=patched.result, finding=patched.finding)]
+    named = seen.query is not None and seen.query.block is not None and shows_name(seen.query.block)
+    finding = replace(patched.finding, severity=Severity.WARNING) if named else patched.finding
+    doubt = "somebody wrote DISTINCT, and the different values may be all that is asked for"
+    return [
+        Offer(
+            name=patched.name,
+            rule=finding.rule,
+            result=patched.result,
+            doubts=() if named else (doubt,),
+            finding=finding,
+        )
+    ]
 
 
 def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
@@ -166,7 +183,7 @@ def _rewritten(
             notes.append(f"{name} was not applied: {after.reason}")
             continue
         doubts = against(one.issue, state.question) if name in _KEEPS_ROWS else ()
-        doubts += _melted(name, one, after)
+        doubts += _melted(name, one, after) + _rarely(name, one, state)
         if one.finding.severity == Severity.INFO and after.counts == now.counts:
             continue  # nothing was wrong on this data, and nothing would change
         return Offer(name=name, rule=one.issue.rule, result=after, doubts=doubts)
@@ -179,6 +196,22 @@ def _melted(name: str, one: Measured, after: Result) -> tuple[str, ...]:
         return ()
     lost = one.distinct - after.counts.rows
     return (f"DISTINCT would also drop {lost:,} different things that look the same here",)
+
+
+def _rarely(name: str, one: Measured, state: State) -> tuple[str, ...]:
+    """Where rows hardly repeat, people who checked a list by eye mostly left the copies in it.
+
+    Chosen on Spider's training gold: docs/design/multiplicity.md.
+    """
+    factor = float(one.finding.measured.get("factor", 0))
+    if name not in _KEEPS_ROWS or one.issue.block.is_aggregate or not factor:
+        return ()
+    if factor >= state.policy.tau_repeat or asks_for_different(state.question):
+        return ()
+    return (
+        f"rows come back {factor:.3g} times on average, and below {state.policy.tau_repeat:g} "
+        "(tau_repeat) the copies in a list may be meant",
+    )
 
 
 def _entity_rows(sql: str, state: State) -> int | None:

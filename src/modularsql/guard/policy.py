@@ -17,13 +17,15 @@ class Policy:
     """Patches in their order, and the dup ratios at which they act (0 to 1).
 
     `tau_inject` also decides what the probe calls duplicates (paper, section 3.1). With `grain`
-    the query is analysed, and its findings are repaired instead.
+    the query is analysed, and its findings are repaired instead; `tau_repeat` is how often a
+    listed row must come back on average, 1 or more, for that to happen unasked.
     """
 
     name: str
     patches: tuple[PatchName, ...]
     tau_inject: float
     tau_remove: float
+    tau_repeat: float = 1.0
     grain: bool = False
 
 
@@ -46,5 +48,6 @@ def find_policy(name: str, settings: Settings) -> Policy:
         patches=POLICIES.get(name, ()),
         tau_inject=settings.tau_inject,
         tau_remove=settings.tau_remove,
+        tau_repeat=settings.tau_repeat,
         grain=name == GRAIN,
     )

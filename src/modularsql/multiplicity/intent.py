@@ -24,6 +24,7 @@ from modularsql.multiplicity.question import (
     names_one_of_several,
 )
 from modularsql.multiplicity.registry import Issue
+from modularsql.multiplicity.rules.facts.labels import name_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,12 @@ def asks_for_distinct(block: Block, question: Question | None) -> str | None:
         if asks_of(question, target) or not any(mentions(question, name) for name in rows):
             return f"the question asks for rows of {target}, and the query lists references to it"
     return None
+
+
+def shows_name(block: Block) -> bool:
+    """Whether an output column is what the rows of a table are called by."""
+    shown = union(output.attribute for output in block.outputs)
+    return any(name_of(source, shown) is not None for source in block.sources)
 
 
 def _reference(block: Block) -> str | None:

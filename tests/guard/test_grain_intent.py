@@ -1,0 +1,99 @@
+"""Policy `grain`: when a repair that would drop copies, or bring them back, is only suggested."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from modularsql import Guard, Settings, connect
+from modularsql.records import Answer, Safety, Severity
+
+LISTED = "SELECT m.name FROM member m JOIN visit v ON v.member_id = m.id"
+
+Run = Callable[..., Answer]
+
+
+def database(path: Path, visits: list[int]) -> None:
+    """Twenty members of which two share name and town, and some visits of theirs."""
+    with sqlite3.connect(path) as writer:
+        writer.execute("CREATE TABLE member(id INTEGER PRIMARY KEY, name TEXT, town TEXT)")
+        writer.execute(
+            "CREATE TABLE visit(id INTEGER PRIMARY KEY, member_id INTEGER REFERENCES member(id))"
+        )
+        names = [f"n{max(i, 1)}" for i in range(20)]
+        towns = [f"t{max(i, 1)}" for i in range(20)]
+        writer.executemany(
+            "INSERT INTO member(name, town) VALUES (?, ?)", zip(names, towns, strict=True)
+        )
+        writer.executemany("INSERT INTO visit(member_id) VALUES (?)", [(v,) for v in visits])
+    writer.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    guards: list[Guard] = []
+
+    def start(sql: str, visits: list[int], settings: Settings | None = None, **more: str) -> Answer:
+        path = tmp_path / f"{len(guards)}.sqlite"
+        database(path, visits)
+        guards.append(Guard(connect(path), "grain", settings))
+        return guards[-1].run(sql, fix=True, question=more.get("question"))
+
+    yield start
+    for guard in guards:
+        guard.close()
+
+
+def repairs(answer: Answer, rule: str) -> list[tuple[str, Safety]]:
+    return [(r.name, r.safety) for f in answer.findings if f.rule == rule for r in f.repairs]
+
+
+RARE, OFTEN = [3, 3, 4, 5, 6, 7], [3, 3, 4, 4, 5]
+
+
+def test_a_list_that_hardly_repeats_is_warned_of_and_left(run: Run) -> None:
+    answer = run(LISTED, RARE)
+    assert answer.applied == ()
+    assert answer.final_sql == LISTED
+    assert repairs(answer, "fan_out_rows") == [("semi_join", Safety.SUGGESTED)]
+    (finding,) = [f for f in answer.findings if f.rule == "fan_out_rows"]
+    assert finding.severity == Severity.WARNING
+    assert "tau_repeat" in finding.message
+
+
+def test_a_list_that_repeats_often_is_repaired(run: Run) -> None:
+    answer = run(LISTED, OFTEN)
+    assert answer.applied == ("semi_join",)
+    assert len(answer.rows) == 3
+
+
+def test_who_asks_for_different_members_gets_them_however_few_repeat(run: Run) -> None:
+    answer = run(LISTED, RARE, question="Which different members came?")
+    assert answer.applied != ()
+    assert len(answer.rows) == 5
+
+
+def test_the_bound_is_a_setting(run: Run) -> None:
+    assert run(LISTED, RARE, Settings(tau_repeat=1.1)).applied == ("semi_join",)
+    assert run(LISTED, OFTEN, Settings(tau_repeat=2.0)).applied == ()
+
+
+def test_a_total_is_repaired_however_few_rows_repeat(run: Run) -> None:
+    answer = run("SELECT SUM(m.id) FROM member m JOIN visit v ON v.member_id = m.id", RARE)
+    assert answer.applied == ("semi_join",)
+
+
+def test_names_that_distinct_melts_are_brought_back(run: Run) -> None:
+    answer = run("SELECT DISTINCT name FROM member", [])
+    assert answer.applied == ("remove_distinct",)
+    (finding,) = answer.findings
+    assert (finding.rule, finding.severity) == ("distinct_drops_rows", Severity.WARNING)
+
+
+def test_different_values_that_name_nothing_may_be_all_that_is_asked_for(run: Run) -> None:
+    answer = run("SELECT DISTINCT town FROM member", [])
+    assert answer.applied == ()
+    (finding,) = answer.findings
+    assert (finding.rule, finding.severity) == ("distinct_drops_rows", Severity.INFO)
+    assert repairs(answer, "distinct_drops_rows") == [("remove_distinct", Safety.SUGGESTED)]
