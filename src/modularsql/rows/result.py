@@ -4,11 +4,10 @@ NULL equals NULL, as DISTINCT and GROUP BY have it (paper, section 3.1). Engines
 NaN object, so that NaN equals NaN here as it does in them.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-Row = tuple[Any, ...]
+from modularsql.rows.cells import Row, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +34,7 @@ def distinct_rows(rows: Iterable[Row]) -> set[Row]:
     try:
         return set(rows)
     except TypeError:
-        return {tuple(map(_hashable, row)) for row in rows}
+        return {tuple(map(key, row)) for row in rows}
 
 
 def dup_ratio(total: int, distinct: int) -> float:
@@ -44,15 +43,3 @@ def dup_ratio(total: int, distinct: int) -> float:
     Paper, equation 1; 0 for an empty result.
     """
     return (total - distinct) / total if total else 0.0
-
-
-def _hashable(value: Any) -> Hashable:
-    if isinstance(value, dict):
-        return ("map", tuple((_hashable(k), _hashable(v)) for k, v in value.items()))
-    if isinstance(value, list | tuple):
-        return ("list", tuple(map(_hashable, value)))
-    if isinstance(value, bytearray | memoryview):
-        return bytes(value)
-    if isinstance(value, float) and value != value:
-        return "NaN"  # inside a list each NaN is an object of its own
-    return value  # type: ignore[no-any-return]

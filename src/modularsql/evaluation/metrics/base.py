@@ -1,0 +1,50 @@
+"""What a metric is, and how scores of several results of one question go together."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from modularsql.evaluation.pair import Pair
+
+Score = float | None
+"""From 0 to 1; None where the results do not decide it (one is truncated, a search ended)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A named score of one question's two results; 1 for identical ones, whatever the metric.
+
+    `prepare` is given where the published evaluator changes both queries before it runs them:
+    the metric is then to be scored on the results of the changed texts.
+    """
+
+    name: str
+    title: str
+    definition: str
+    score: Callable[[Pair], Score]
+    prepare: Callable[[str], str] | None = None
+
+
+def as_score(fact: bool | None) -> Score:
+    """A yes or no as a score."""
+    return None if fact is None else float(fact)
+
+
+def over_databases(scores: Iterable[Score]) -> Score:
+    """One question on several databases: right only where it is right on all of them."""
+    return _reduced(scores, worst=True)
+
+
+def over_golds(scores: Iterable[Score]) -> Score:
+    """One question with several gold answers: the best of them counts."""
+    return _reduced(scores, worst=False)
+
+
+def _reduced(scores: Iterable[Score], *, worst: bool) -> Score:
+    known = list(scores)
+    certain = 0.0 if worst else 1.0
+    if certain in known:
+        return certain
+    decided = [score for score in known if score is not None]
+    if len(decided) < len(known) or not decided:
+        return None
+    return min(decided) if worst else max(decided)

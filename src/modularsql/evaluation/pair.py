@@ -1,0 +1,161 @@
+"""Two results of one question, and what can be said about them, found out once and on demand.
+
+Facts are `None` where they cannot be known: a result that a cap has cut may differ in the part
+that is missing. A truncated result has at least one row more than it shows.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from modularsql.evaluation.shape import Shape, may_be_ordered, read_shape
+from modularsql.rows import Row, Rows, comparable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """One question's two results, of the gold query and of the predicted one.
+
+    `keyed` is the result of `keyed_query(gold_sql, …)` where it was run: gold without its LIMIT
+    and with its hidden ORDER BY keys as further columns; it decides ties.
+    """
+
+    gold: Rows
+    pred: Rows
+    gold_sql: str
+    pred_sql: str
+    dialect: str
+    keyed: Rows | None = None
+
+    @cached_property
+    def identical(self) -> bool:
+        """Both complete, with the same rows in the same order: every metric is 1."""
+        whole = not (self.gold.truncated or self.pred.truncated)
+        return whole and (
+            self.gold.rows == self.pred.rows or list(self.gold_rows) == list(self.pred_rows)
+        )
+
+    @cached_property
+    def gold_rows(self) -> Sequence[Row]:
+        """Gold's rows, comparable."""
+        return comparable(self.gold.rows)
+
+    @cached_property
+    def pred_rows(self) -> Sequence[Row]:
+        """The prediction's rows, comparable."""
+        return comparable(self.pred.rows)
+
+    @cached_property
+    def gold_bag(self) -> "Counter[Row]":
+        """How often each of gold's rows occurs."""
+        return Counter(self.gold_rows)
+
+    @cached_property
+    def pred_bag(self) -> "Counter[Row]":
+        """How often each of the prediction's rows occurs."""
+        return Counter(self.pred_rows)
+
+    @cached_property
+    def same_set(self) -> bool | None:
+        """Whether the same rows occur, however often."""
+        if self.identical:
+            return True
+        gold, pred = self.gold_bag.keys(), self.pred_bag.keys()
+        return self._decided(gold == pred, gold <= pred, pred <= gold)
+
+    @cached_property
+    def same_bag(self) -> bool | None:
+        """Whether the same rows occur, each equally often."""
+        if self.identical:
+            return True
+        if _has_fewer(self.gold, self.pred) or _has_fewer(self.pred, self.gold):
+            return False
+        if self.same_set is False:
+            return False
+        gold, pred = self.gold_bag, self.pred_bag
+        return self._decided(gold == pred, gold <= pred, pred <= gold)
+
+    @cached_property
+    def same_order(self) -> bool | None:
+        """Whether the rows are those of gold in an order that gold's ORDER BY allows.
+
+        Gold without an ORDER BY on its outermost query allows any.
+        """
+        if self.identical:
+            return True
+        if not self.same_bag:
+            return self.same_bag
+        if not may_be_ordered(self.gold_sql):
+            return True
+        return _order(self)
+
+    def fact(self, find: "Callable[[Pair], T]") -> T:
+        """What `find` says of this pair, asked once."""
+        if find not in self._facts:
+            self._facts[find] = find(self)
+        return self._facts[find]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _facts(self) -> dict[Any, Any]:
+        return {}
+
+    @cached_property
+    def gold_shape(self) -> Shape | None:
+        """What gold's outermost query block says; None where it does not parse."""
+        return read_shape(self.gold_sql, self.dialect, self.gold.columns)
+
+    @cached_property
+    def pred_shape(self) -> Shape | None:
+        """What the prediction's outermost query block says; None where it does not parse."""
+        return read_shape(self.pred_sql, self.dialect, self.pred.columns)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a cap has cut either result."""
+        return self.gold.truncated or self.pred.truncated
+
+    def _decided(self, equal: bool, gold_within: bool, pred_within: bool) -> bool | None:
+        """The answer for the rows shown, where those that are missing cannot change it."""
+        if not self.truncated:
+            return equal
+        gold_may_grow, pred_may_grow = self.gold.truncated, self.pred.truncated
+        possible = (pred_within or gold_may_grow) and (gold_within or pred_may_grow)
+        return None if possible else False
+
+
+def _has_fewer(one: Rows, other: Rows) -> bool:
+    """Whether `one` surely has fewer rows; what is truncated has at least one that is not shown."""
+    return not one.truncated and len(one.rows) < len(other.rows) + other.truncated
+
+
+def _order(pair: Pair) -> bool | None:
+    """Whether the prediction's order is one that gold's ORDER BY allows; the bags are equal.
+
+    Rows that are equal on the keys may stand in any order. Keys that gold does not select are
+    taken from `keyed`.
+    """
+    shape = pair.gold_shape
+    if shape is None:
+        return None
+    if not shape.ordered:
+        return True
+    visible = shape.visible_keys
+    known: Callable[[Row], Row] = lambda row: tuple(row[at] for at in visible)  # noqa: E731
+    if not _same_runs(pair.gold_rows, pair.pred_rows, known):
+        return False
+    return True if len(visible) == len(shape.keys) else None
+
+
+def _same_runs(gold: Sequence[Row], pred: Sequence[Row], known: Callable[[Row], Row]) -> bool:
+    """Whether each stretch of gold's rows that are equal on the keys holds pred's rows there."""
+    start = 0
+    for at in range(1, len(gold) + 1):
+        if at == len(gold) or known(gold[at]) != known(gold[start]):
+            if Counter(gold[start:at]) != Counter(pred[start:at]):
+                return False
+            start = at
+    return True
