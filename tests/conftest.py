@@ -1,5 +1,6 @@
 """Small databases to test on, made once for each script and kind, and engines for them."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,11 +10,17 @@ import pytest
 from hypothesis import settings
 
 from modularsql import Settings, connect
+from modularsql.llm import reach
 from modularsql.ports import Engine
 
 # Examples are fixed, so that a run that passed passes again; time is pytest's to limit.
 settings.register_profile("tests", derandomize=True, deadline=None, database=None)
 settings.load_profile("tests")
+
+# No test calls a model beyond this machine, here or in a process that it starts.
+reach.ceiling = "local"
+os.environ["MODULARSQL_CALLS"] = "local"
+os.environ.pop("OPENAI_API_KEY", None)
 
 OpenDatabase = Callable[..., Engine]
 

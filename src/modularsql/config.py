@@ -15,6 +15,7 @@ from modularsql.errors import InputError
 from modularsql.records import Limits
 
 PREFIX = "MODULARSQL_"
+REACHES = ("any", "local", "none")
 _WEEK = 7 * 86_400.0
 _MOST = 2**31 - 1  # SQLite's own upper bound for lengths, and enough of everything else
 
@@ -57,6 +58,23 @@ class Settings:
         ("warning", "error", "never"),
     )
     jobs: int = _number(0, "Worker processes of `repair`; 0 = one for each core", 0, 1024)
+    model: str = _text("", "Model: a name at base_url, local:FILE, litellm:NAME or replay:FILE")
+    base_url: str = _text("https://api.openai.com/v1", "Server that speaks the OpenAI protocol")
+    api_key_variable: str = _text(
+        "", "Environment variable that holds the key (OpenAI: OPENAI_API_KEY)"
+    )
+    calls: str = _text(
+        "any", "Where models may be called: any, local (this machine) or none", REACHES
+    )
+    model_timeout: float = _number(60.0, "Seconds for one reply with all its attempts", 0.1, _WEEK)
+    model_attempts: int = _number(5, "Times a failing server is asked for one reply", 1, 100)
+    model_concurrency: int = _number(8, "Calls of a model at the same time", 1, 1024)
+    budget_usd: float = _number(0.0, "US dollars all calls of a run may cost, 0 = no bound", 0)
+    budget_tokens: int = _number(0, "Tokens all calls of a run may take, 0 = no bound", 0, 2**60)
+    budget_calls: int = _number(0, "Calls of a model in a run, 0 = no bound", 0)
+    prices: str = _text("", "File of token prices that adds to llm/prices.toml")
+    reply_cache: str = _text("", "SQLite file that keeps replies, so that none is paid for twice")
+    record: str = _text("", "File that replies are written to, for --model replay:FILE")
 
     def limits(self) -> Limits:
         """The bounds of one guarded query."""
@@ -89,6 +107,21 @@ def load(
         if value is not None:
             merged[name] = _checked(name, value, "--" + name.replace("_", "-"))
     return Settings(**merged)
+
+
+def api_key(variable: str, base_url: str, environ: Mapping[str, str] | None = None) -> str:
+    """The key for a model's server, from the environment only; empty where none is set.
+
+    It is never a part of `Settings`. OpenAI's own key goes to OpenAI's own address only, unless
+    `variable` (the setting `api_key_variable`) names it.
+    """
+    environ = os.environ if environ is None else environ
+    if not variable and base_url == SETTINGS["base_url"].default:
+        variable = "OPENAI_API_KEY"
+    if variable and not variable.isidentifier():
+        # Perhaps the key itself: it is not repeated.
+        raise InputError("api_key_variable is no name of a variable", "name it, without the key")
+    return environ.get(variable, "").strip() if variable else ""
 
 
 def _from_file(config: Path | None) -> tuple[str, Mapping[str, Any]]:

@@ -4,7 +4,10 @@ A failing *query* is not an exception: it is a `records.Failure`, a value.
 
     ModularSqlError
     ├── InputError   the caller: a wrong option, path, file format, count
-    └── SetupError   the operator: a missing driver, an unreadable or locked database
+    ├── SetupError   the operator: a missing driver, an unreadable or locked database
+    └── ModelError   nobody: a model gave no usable reply, and the work goes on without it
+        ├── ModelReplyError   it replied in another form than asked; worth asking once more
+        └── BudgetError       the call would have passed the budget, and was not made
 """
 
 
@@ -37,3 +40,21 @@ class SetupError(ModularSqlError):
     """What the call needs is missing or out of reach."""
 
     default_kind = "setup"
+
+
+class ModelError(ModularSqlError):
+    """A model, or the way to it, gave no usable reply in time."""
+
+    default_kind = "model"
+
+
+class ModelReplyError(ModelError):
+    """A reply does not have the form that was asked for; `message` can be told to the model."""
+
+    default_kind = "model_reply"
+
+
+class BudgetError(ModelError):
+    """A call that would pass the budget was not made."""
+
+    default_kind = "budget"

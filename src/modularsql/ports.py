@@ -1,9 +1,11 @@
-"""What the core needs from outside, as protocols; adapters live in `engines/`."""
+"""What the core needs from outside, as protocols; adapters live in `engines/` and `llm/`."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from modularsql.catalog import Catalog
-from modularsql.records import Failure, Limits, Params
+from modularsql.records import Cost, Failure, Limits, Params
 from modularsql.rows import Rows
 
 Outcome = Rows | Failure
@@ -36,3 +38,51 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give the connection back; a closed engine runs nothing more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """What a model is asked. `stage` says for what, and is not sent.
+
+    `schema` is a JSON schema that the reply should keep to; where a server offers no such thing
+    it is left out, so the messages must say the form as well, and the reply be read with care.
+    """
+
+    messages: tuple[Message, ...]
+    stage: str = ""
+    n: int = 1
+    temperature: float = 0.0
+    seed: int | None = None
+    max_tokens: int = 1024
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """The `n` replies of a model, and what they cost."""
+
+    texts: tuple[str, ...]
+    cost: Cost = field(default_factory=Cost)
+
+
+class Model(Protocol):
+    """A chat model. It may be shared between threads."""
+
+    @property
+    def name(self) -> str:
+        """The model as its server and its price table know it."""
+
+    def chat(self, request: ChatRequest) -> ChatReply:
+        """Ask, and wait for all `n` replies.
+
+        Raises `ModelError` when there is no usable reply (`BudgetError` when there may be none),
+        `SetupError` for what an operator has to mend: no key, no such model, a bad request.
+        """

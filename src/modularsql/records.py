@@ -120,12 +120,22 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What models charged for one answer."""
+    """What models charged for one answer. `cached_tokens` of the prompt came at a lower price."""
 
     llm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
     usd: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            llm_calls=self.llm_calls + other.llm_calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            usd=self.usd + other.usd,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

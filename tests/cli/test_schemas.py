@@ -57,7 +57,7 @@ EXAMPLE = {
     "rows": 0,
     "truncated": 0,
     "timing_ms": "parse analyse execute probe repair",
-    "cost": "llm_calls prompt_tokens completion_tokens usd",
+    "cost": "llm_calls prompt_tokens completion_tokens cached_tokens usd",
 }
 """The keys of the example in the contract (docs/interfaces.md)."""
 

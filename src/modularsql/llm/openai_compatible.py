@@ -1,0 +1,199 @@
+"""Any server that speaks the OpenAI chat protocol, through the official `openai` library.
+
+OpenAI, Azure (its v1 address), vLLM, Ollama, llama.cpp, LM Studio and OpenRouter differ in what
+they take; a server that refuses an optional part of a request is asked without it from then on.
+Body and time of an answer are bounded here, since a server is foreign too.
+"""
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from modularsql.errors import ModelError, SetupError
+from modularsql.llm.completion import read_completion
+from modularsql.llm.reach import check_reach
+from modularsql.llm.retrying import Attempt, HttpError, Retrying
+from modularsql.ports import ChatReply, ChatRequest
+from modularsql.records import Cost
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI_URL = "https://api.openai.com/v1"
+_LARGEST_BODY = 16 * 2**20
+_REFUSED_PART = (400, 422, 501)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where a model is served, and how patiently it is asked. `seconds` bounds one reply with
+    all its attempts; an empty `key` sends none."""
+
+    url: str = OPENAI_URL
+    key: str = ""
+    seconds: float = 60.0
+    attempts: int = 5
+    concurrency: int = 8
+    calls: str = "any"
+
+    def __repr__(self) -> str:
+        return f"Server(url={self.url!r})"  # the key stays out of logs and tracebacks
+
+
+class OpenAICompatible:
+    """A `Model` on a server."""
+
+    def __init__(self, name: str, server: Server) -> None:
+        """Nothing is sent before the first `chat`. Raises `SetupError` without the library."""
+        self.name = name
+        self._server = server
+        self._retrying = Retrying(seconds=server.seconds, attempts=server.attempts)
+        self._lock = threading.Lock()
+        self._without: frozenset[str] = frozenset()
+        check_reach(server.url, server.calls)
+
+    @cached_property
+    def _client(self) -> "openai.OpenAI":
+        try:
+            import openai
+        except ImportError as error:
+            raise SetupError(
+                "asking a model needs the openai library", "pip install 'modularsql[llm]'", "driver"
+            ) from error
+        # An empty key would make the library look into the environment; `config` does that.
+        key = self._server.key or "none"
+        return openai.OpenAI(
+            api_key=key, base_url=self._server.url, max_retries=0, organization="", project=""
+        )
+
+    def chat(self, request: ChatRequest) -> ChatReply:
+        """See `ports.Model`. Samples that the server does not give at once are asked for singly."""
+        _ = self._client  # to import the library takes seconds, which are not the server's
+        if request.n == 1:
+            return self._ask(request)
+        first = self._ask(request if "n" not in self._without else replace(request, n=1))
+        missing = request.n - len(first.texts)
+        if missing <= 0:
+            return replace(first, texts=first.texts[: request.n])
+        singles = [
+            replace(request, n=1, seed=None if request.seed is None else request.seed + i)
+            for i in range(len(first.texts), request.n)
+        ]
+        with ThreadPoolExecutor(min(missing, self._server.concurrency)) as threads:
+            replies = [first, *threads.map(self._ask, singles)]
+        return ChatReply(
+            texts=tuple(text for reply in replies for text in reply.texts[: request.n]),
+            cost=sum((reply.cost for reply in replies), Cost()),
+        )
+
+    def _ask(self, request: ChatRequest) -> ChatReply:
+        """One call; once more for each optional part that the server turns out to refuse."""
+        while True:
+            without = self._without
+            body = _body(self.name, request, without)
+            try:
+                return self._retrying.run(lambda attempt, body=body: self._send(body, attempt))  # type: ignore[misc]
+            except HttpError as failure:
+                part = _refused_part(failure, body)
+                if part is None:
+                    raise self._said(failure) from None
+                with self._lock:
+                    self._without |= {part}
+
+    def _send(self, body: Mapping[str, Any], attempt: Attempt) -> ChatReply:
+        import openai
+
+        create = self._client.chat.completions.with_streaming_response.create
+        try:
+            with create(**body, timeout=attempt.seconds()) as response:
+                raw = bytearray()
+                for chunk in response.iter_bytes():
+                    raw += chunk
+                    if len(raw) > _LARGEST_BODY:
+                        raise ModelError(f"the reply has more than {_LARGEST_BODY:,} bytes")
+                    attempt.check()
+        except openai.APIStatusError as error:
+            raise HttpError(
+                status=error.status_code,
+                words=_words(error),
+                retry_after=error.response.headers.get("retry-after"),
+            ) from None
+        except openai.APITimeoutError:
+            raise HttpError(status=0, words="no answer in time") from None
+        except (HttpError, ModelError):
+            raise
+        except Exception as error:  # a cut-off reply raises the transport's own exceptions
+            raise HttpError(status=0, words=_cause(error)) from None
+        return read_completion(bytes(raw))
+
+    def _said(self, failure: HttpError) -> Exception:
+        """What a failure means to those who can mend it; a key never stands in the words."""
+        where = f"{self.name} at {self._server.url}"
+        words = failure.words
+        if self._server.key:
+            words = words.replace(self._server.key, "…")
+        match failure.status:
+            case 401 | 403:
+                # The server's own words may hold a part of the key.
+                said = f"{where} does not accept the key (HTTP {failure.status})"
+                hint = "put a valid key into the variable that the setting api_key_variable names"
+                return SetupError(said, hint, "model_key")
+            case 404:
+                said = f"there is no {where} (HTTP 404)"
+                return SetupError(said, "check the settings model and base_url", "model_name")
+            case status if 400 <= status < 500 and status not in (408, 409, 429):
+                return SetupError(f"{where} refuses the request (HTTP {status}: {words})")
+            case 0:
+                return ModelError(f"{where} cannot be used: {words}")
+            case status:
+                return ModelError(f"{where} failed (HTTP {status}: {words})")
+
+
+def _body(name: str, request: ChatRequest, without: frozenset[str]) -> dict[str, Any]:
+    """The request as the protocol has it, without the parts that the server refused before."""
+    limit = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
+    parts: dict[str, Any] = {
+        "model": name,
+        "messages": [{"role": m.role, "content": m.text} for m in request.messages],
+        "temperature": request.temperature,
+        limit: request.max_tokens,
+    }
+    if request.n > 1:
+        parts["n"] = request.n
+    if request.seed is not None:
+        parts["seed"] = request.seed
+    if request.schema is not None:
+        form = {"name": "reply", "schema": dict(request.schema), "strict": True}
+        parts["response_format"] = {"type": "json_schema", "json_schema": form}
+    return {part: value for part, value in parts.items() if part not in without}
+
+
+_OPTIONAL = ("response_format", "max_tokens", "temperature", "seed", "n")
+_HINTS = {"response_format": ("response_format", "json_schema"), "n": ("'n'", '"n"', "n_choices")}
+
+
+def _refused_part(failure: HttpError, body: Mapping[str, Any]) -> str | None:
+    """The optional part of the request that a server names in its refusal."""
+    if failure.status not in _REFUSED_PART:
+        return None
+    for part in _OPTIONAL:
+        if part in body and any(hint in failure.words for hint in _HINTS.get(part, (part,))):
+            return part
+    return None
+
+
+def _words(error: "openai.APIStatusError") -> str:
+    """The server's own words in short."""
+    try:
+        text = error.response.text
+    except Exception:  # the body of a failure may itself be cut off
+        text = str(error)
+    return " ".join(text.split())[:300]
+
+
+def _cause(error: Exception) -> str:
+    reason = error.__cause__ or error
+    return str(reason)[:300] or type(reason).__name__
