@@ -53,8 +53,8 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker does, done here: for tests of the files that go in and come out."""
 
     def work(tasks: list[Task], settings: Settings) -> Generator[Repaired, None, None]:
-        monkeypatch.setattr(in_workers, "_worker", in_workers._Worker(settings))
-        yield from (in_workers._work(task, True) for task in tasks)
+        in_workers.prepare(settings)
+        yield from map(in_workers.guarded, tasks)
 
     monkeypatch.setattr("modularsql.service.repairing.guard_all", work)
 
