@@ -35,6 +35,10 @@ class Settings:
     timeout: float = _number(30.0, "Seconds for a query and all its probes together", 0.001, _WEEK)
     max_rows: int = _number(100_000, "Rows kept of a result; the rest is counted, not kept", 1)
     max_bytes: int = _number(64 * 2**20, "Bytes kept of a result, all cells together", 1)
+    score_rows: int = _number(
+        2_000_000, "Rows of a result that `eval` compares; a longer one may stay undecided", 1
+    )
+    score_bytes: int = _number(512 * 2**20, "Bytes of a result that `eval` compares", 1)
     max_cell_bytes: int = _number(16 * 2**20, "Longest text or blob an engine may build", 1024)
     memory_mb: int = _number(128, "Megabytes an engine may use for one query (DuckDB)", 32, 2**20)
     worker_memory_mb: int = _number(
@@ -57,7 +61,9 @@ class Settings:
         "Lowest severity that makes the exit status 1: warning, error or never",
         ("warning", "error", "never"),
     )
-    jobs: int = _number(0, "Worker processes of `repair`; 0 = one for each core", 0, 1024)
+    jobs: int = _number(
+        0, "Worker processes of `repair` and `eval`; 0 = one for each core", 0, 1024
+    )
     model: str = _text("", "Model: a name at base_url, local:FILE, litellm:NAME or replay:FILE")
     base_url: str = _text("https://api.openai.com/v1", "Server that speaks the OpenAI protocol")
     api_key_variable: str = _text(
@@ -79,6 +85,10 @@ class Settings:
     def limits(self) -> Limits:
         """The bounds of one guarded query."""
         return Limits(seconds=self.timeout, max_rows=self.max_rows, max_bytes=self.max_bytes)
+
+    def scoring_limits(self) -> Limits:
+        """The bounds of one query that is scored."""
+        return Limits(seconds=self.timeout, max_rows=self.score_rows, max_bytes=self.score_bytes)
 
 
 SETTINGS: Mapping[str, Field[Any]] = {f.name: f for f in fields(Settings)}

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from modularsql import connect
 from modularsql.errors import InputError
+from modularsql.json_values import cell, text
 from modularsql.records import Answer, Finding, Limits, Repair, Safety, Severity, Verdict
 from modularsql.rows import Rows
-from modularsql.service.jsonable import answer_json, cell, error_json, text
+from modularsql.service.jsonable import answer_json, error_json
 
 UID = "12345678-1234-5678-1234-567812345678"
 EAST = timezone(timedelta(hours=2))

@@ -1,8 +1,6 @@
 """`modularsql repair`."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from modularsql.cli.common import (
     setting_option,
     settings_of,
 )
+from modularsql.cli.progress import progress
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen
@@ -61,7 +60,7 @@ def command(
     from modularsql.service.repairing import RepairRequest, repair
 
     settings = settings_of(config, **flags)
-    with _progress() as progress:
+    with progress("questions") as show:
         summary = repair(
             RepairRequest(
                 dataset=dataset,
@@ -69,7 +68,7 @@ def command(
                 db_root=db_root,
                 out=out,
                 settings=settings,
-                progress=progress,
+                progress=lambda done, total: show(done, total, "") if show else None,
             )
         )
     if format_ == "json":
@@ -80,26 +79,6 @@ def command(
         with output():
             _print(Screen(), summary)
     return 0
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left on standard error, only where that is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("questions", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _print(screen: "Screen", summary: "RepairSummary") -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from modularsql.cli.common import counted, printable
 from modularsql.cli.screen import Screen
-from modularsql.service.jsonable import cell
+from modularsql.json_values import cell
 
 MOST_ROWS = 20
 _LONGEST_CELL = 100  # where there is no width to keep to
@@ -24,10 +24,12 @@ _MOST_LINES = 40
 Row = Sequence[Any]
 
 
-def print_rows(screen: Screen, columns: Sequence[str], rows: Sequence[Row]) -> None:
+def print_rows(
+    screen: Screen, columns: Sequence[str], rows: Sequence[Row], most: int = MOST_ROWS
+) -> None:
     """The first rows, and how many more there are."""
     names = [_short(name) for name in columns]
-    cells = [[shown(value) for value in row] for row in rows[:MOST_ROWS]]
+    cells = [[shown(value) for value in row] for row in rows[:most]]
     widths = _widths(names, cells, rows, screen.room)
     if widths is not None:
         printed = _print_table(screen, names, cells, rows, widths)

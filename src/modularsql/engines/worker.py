@@ -150,7 +150,7 @@ def _serve(
             what, args, within = connection.recv()
         except (EOFError, OSError):
             _end(scratch)
-        with _alarm(within + _ORPHAN):
+        with alarm(within + _ORPHAN):
             try:
                 if engine is None:
                     engine = open_file(path, wanted, replace(settings, timeout=args[0]))
@@ -183,7 +183,7 @@ def _send(connection: Connection, answer: tuple[bool, Any]) -> None:
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
     """The system ends this process when the time is over, whatever it is doing (POSIX)."""
     if sys.platform == "win32":
         yield

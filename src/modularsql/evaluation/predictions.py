@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError
-
 from modularsql.errors import InputError
 from modularsql.evaluation.datasets import (
     DECODER,
@@ -340,6 +336,11 @@ def _fresh(predictions: Predictions, name: str, sql: str) -> str:
 def _one_line(sql: str, name: str) -> str:
     if "\n" not in sql and "\r" not in sql:
         return sql
+    # Imported here: the parser takes longer to import than most sets to read.
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import ErrorLevel, SqlglotError
+
     # Joining the lines would comment out what follows `--` and change text literals.
     try:
         parsed = sqlglot.parse(sql, dialect="sqlite")

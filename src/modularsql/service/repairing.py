@@ -9,7 +9,7 @@ from typing import Any
 
 from modularsql.config import Settings
 from modularsql.errors import InputError
-from modularsql.evaluation.datasets import Dataset, database_file, read_dataset
+from modularsql.evaluation.datasets import Dataset, read_dataset
 from modularsql.evaluation.predictions import (
     Predictions,
     check_out,
@@ -18,8 +18,10 @@ from modularsql.evaluation.predictions import (
     write_predictions,
 )
 from modularsql.guard.policy import find_policy
+from modularsql.json_values import plain
 from modularsql.service.in_workers import Repaired, Task, guard_all
-from modularsql.service.jsonable import SCHEMA_VERSION, plain
+from modularsql.service.jsonable import SCHEMA_VERSION
+from modularsql.service.sources import check_root, find_databases
 
 TRIGGERS = {  # our probe status: the paper's name for the trigger
     "error": "exec_error",
@@ -104,11 +106,10 @@ def repair(request: RepairRequest) -> RepairSummary:
     written, before anything is run.
     """
     find_policy(request.settings.policy, request.settings)
-    if not request.db_root.is_dir():
-        raise InputError(f"no folder of databases at {request.db_root}", "check --db-root")
+    check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     predictions = read_predictions(request.predictions, dataset)
-    databases = _databases(request.db_root, dataset)
+    databases = find_databases(request.db_root, dataset)
     _check_is_new(request.out, (predictions.path, dataset.path, *filter(None, databases.values())))
     check_out(predictions, request.out)
     summary = RepairSummary(
@@ -126,18 +127,6 @@ def repair(request: RepairRequest) -> RepairSummary:
             request.progress(done, summary.questions)
     write_predictions(predictions, sqls, request.out)
     return summary
-
-
-def _databases(root: Path, dataset: Dataset) -> dict[str, Path | None]:
-    names = dict.fromkeys(question.db for question in dataset.questions)
-    found = {name: database_file(root, name) for name in names}
-    if not any(found.values()):
-        first = next(iter(found))
-        raise InputError(
-            f"{root} holds none of the {len(found):,} databases of {dataset.path}",
-            f"--db-root is the folder of ID/ID.sqlite, as {Path(first, first + '.sqlite')}",
-        )
-    return found
 
 
 def _check_is_new(out: Path, sources: Iterable[Path]) -> None:

@@ -1,0 +1,150 @@
+"""`modularsql eval`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from modularsql.cli.common import (
+    config_option,
+    counted,
+    format_option,
+    output,
+    print_json,
+    reporting,
+    setting_option,
+    settings_of,
+    verbose_option,
+)
+from modularsql.cli.progress import Show, progress
+
+if TYPE_CHECKING:
+    from modularsql.cli.screen import Screen
+    from modularsql.service.evaluating import Evaluated, Standing
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
+"""Settings that a preset gives where no flag does."""
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("eval")
+@click.argument("dataset")
+@click.option(
+    "--pred", "preds", required=True, multiple=True, type=_FILE, help="Predictions; repeatable."
+)
+@click.option("--db-root", required=True, type=_FILE, help="Folder of ID/ID.sqlite.")
+@click.option("--out", required=True, type=_FILE, help="Folder of the run.")
+@click.option(
+    "--metrics", metavar="A,B,…", help="Names of metrics, with commas.  [default: all of them]"
+)
+@click.option(
+    "--guard",
+    multiple=True,
+    metavar="POLICY",
+    help="Also what the guard makes of predictions; repeatable.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    help="paper: 5 s, and gold that takes longer is left out and listed.",
+)
+@setting_option("jobs")
+@setting_option("timeout")
+@format_option
+@config_option
+@verbose_option
+@reporting
+def command(
+    dataset: str,
+    preds: Sequence[Path],
+    db_root: Path,
+    out: Path,
+    metrics: str | None,
+    guard: Sequence[str],
+    preset: str | None,
+    format_: str,
+    config: Path | None,
+    verbose: bool,
+    **flags: Any,
+) -> int:
+    """Score prediction sets against gold, every statement run once, and say why results differ.
+
+    DATASET is a BIRD or Spider file (dev.json, *_gold.sql), JSONL with id, db and gold, or a
+    folder with one. Writes verdicts.parquet, results.parquet, summary.json and run.json into
+    --out; the same command goes on where it was stopped.
+
+    \b
+    Example:
+      modularsql eval spider/dev.json --pred dail.txt --pred c3.txt \\
+        --db-root spider/database --out run
+    """
+    from modularsql.service.evaluating import EvalRequest, evaluate
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    settings = settings_of(config, **{**PRESETS.get(preset or "", {}), **given})
+    with progress("pairs") as show:
+        done = evaluate(
+            EvalRequest(
+                dataset=dataset,
+                predictions=preds,
+                db_root=db_root,
+                out=out,
+                settings=settings,
+                metrics=[name.strip() for name in metrics.split(",")] if metrics else (),
+                guard=guard,
+                slow_gold_out=preset == "paper",
+                progress=_shown(show),
+            )
+        )
+    if format_ == "json":
+        print_json(done.summary)
+    else:
+        from modularsql.cli.screen import Screen
+
+        with output():
+            _print(Screen(), done, out)
+    return 0
+
+
+def _shown(show: Show | None) -> "Any":
+    if show is None:
+        return None
+
+    def standing(now: "Standing") -> None:
+        words = "  ".join(
+            f"{name} {100 * right[1] / right[0]:.1f}/{100 * right[2] / right[0]:.1f}"
+            for name, right in now.right.items()
+            if right[0]
+        )
+        show(now.done, now.total, words)
+
+    return standing
+
+
+def _print(screen: "Screen", done: "Evaluated", out: Path) -> None:
+    from modularsql.cli.table import print_rows
+
+    systems = done.summary["systems"]
+    rows: list[tuple[Any, ...]] = [("n", *(one["n"] for one in systems.values()))]
+    rows += [
+        (metric, *(_percent(one[metric]) for one in systems.values()))
+        for metric in done.run.metrics
+    ]
+    rows += [
+        ("gap", *(_percent(one["gap"]) for one in systems.values())),
+        ("MBS", *(one["mbs"] for one in systems.values())),
+    ]
+    print_rows(screen, ("", *systems), rows, most=len(rows))
+    for note in done.notes:
+        screen.words(f"note: {note}", by=2)
+    scored = sum(one["n"] for one in systems.values())
+    answers = counted(sum(one["questions"] for one in systems.values()), "answer")
+    resumed = f", {done.resumed:,} pairs from before" if done.resumed else ""
+    seconds = done.run.about["seconds"]
+    screen.words(f"{scored:,} of {answers} scored in {seconds:g} s{resumed}, written to {out}")
+
+
+def _percent(value: float | None) -> float | str:
+    return "-" if value is None else round(100 * value, 2)

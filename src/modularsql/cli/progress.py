@@ -1,0 +1,35 @@
+"""Progress on standard error, only where that is a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Show = Callable[[int, int, str], None]
+"""Called with what is done, of how much, and a few words on how it goes."""
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Show | None]:
+    """A bar with the time left; None where nobody would see it."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(what, total=None, words="")
+        yield lambda done, total, words: bar.update(task, completed=done, total=total, words=words)

@@ -1,0 +1,58 @@
+"""Tables of results as Parquet files, written and read by DuckDB."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from modularsql.errors import InputError
+
+
+def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes rows of JSON values under these columns (name: DuckDB type), in one step.
+
+    A column of type JSON takes any JSON value. Raises `OSError` where it cannot be written.
+    """
+    lines = path.with_name(f".{path.name}.{os.getpid()}.jsonl")
+    half = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with lines.open("w", encoding="utf-8") as file:
+            for row in rows:
+                named = dict(zip(columns, row, strict=True))
+                file.write(json.dumps(named, ensure_ascii=False, allow_nan=False) + "\n")
+        types = ", ".join(f"{_quoted(name)}: {_text(kind)}" for name, kind in columns.items())
+        source = f"read_json({_text(str(lines))}, format='newline_delimited', columns={{{types}}}"
+        source += ", maximum_object_size=268435456)"
+        with duckdb.connect() as connection:
+            connection.execute(
+                f"COPY (SELECT * FROM {source}) TO {_text(str(half))} (FORMAT parquet)"
+            )
+        half.replace(path)
+    except duckdb.Error as error:
+        raise OSError(str(error).partition("\n")[0]) from error
+    finally:
+        for leftover in (lines, half):
+            leftover.unlink(missing_ok=True)
+
+
+def read_parquet(path: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet file by column name, JSON columns as text. Raises `InputError`."""
+    try:
+        with duckdb.connect() as connection:
+            cursor = connection.execute(f"SELECT * FROM read_parquet({_text(str(path))})")
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"cannot read {path}: {reason}", "run eval again") from None
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

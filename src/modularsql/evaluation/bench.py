@@ -1,0 +1,195 @@
+"""Runs and scores a batch: in a worker process, with the rows at hand and never sent anywhere.
+
+Scores: 0 where the prediction failed and gold did not; None (undecided) where gold gave no rows,
+or where it was our bounds or a lock that kept rows from us.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from modularsql.catalog import Catalog
+from modularsql.engines.isolated import GRACE
+from modularsql.engines.worker import alarm
+from modularsql.errors import ModularSqlError
+from modularsql.evaluation.cause import cause
+from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
+from modularsql.evaluation.metrics import Metric, scores
+from modularsql.evaluation.pair import Pair
+from modularsql.evaluation.plan import Asked, Batch, Unit
+from modularsql.evaluation.sides import sides
+from modularsql.ports import Engine, Outcome
+from modularsql.records import Failure, FailureKind, Limits, Params
+from modularsql.rows import Rows, distinct_rows
+
+UNDECIDED = ("truncated", "too_large", "locked", "no_database", NOT_RUN)
+"""Statuses of a prediction of which nobody can say that it is wrong."""
+
+
+class Recalling:
+    """An engine that runs each statement once as long as somebody may ask for it again.
+
+    `uses` counts how often the batch itself will. A statement that stops for nothing ends the
+    process a moment after its limit.
+    """
+
+    def __init__(self, engine: Engine, uses: Mapping[str, int]) -> None:
+        self._engine = engine
+        self._left = Counter(uses)
+        self._known: dict[str, Outcome] = {}
+        self.dialect = engine.dialect
+        self.name = engine.name
+
+    def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
+        """See `ports.Engine`."""
+        if (known := self._known.get(sql)) is None:
+            with alarm(limits.seconds + GRACE):
+                known = self._engine.execute(sql, params, limits=limits)
+            self._known[sql] = known
+        return known
+
+    def done_with(self, sql: str | None) -> None:
+        """One use of a statement is over; what nobody asks for any more is dropped."""
+        if sql is not None:
+            self._left[sql] -= 1
+        self._known = {one: rows for one, rows in self._known.items() if self._left[one] > 0}
+
+    def catalog(self) -> Catalog:
+        """See `ports.Engine`."""
+        return self._engine.catalog()
+
+    def compares_bytes(self) -> bool:
+        """See `ports.Engine`."""
+        return self._engine.compares_bytes()
+
+    def close(self) -> None:
+        """The engine stays open: it is not ours."""
+
+
+Guarding = Callable[[Engine, Asked, Rows | None, str], Guarded]
+"""What the guard makes of a prediction, from an engine, gold's rows and the name of a policy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What a batch is scored by; `guard` is None where nobody asked for the guard."""
+
+    metrics: tuple[Metric, ...]
+    limits: Limits
+    guard: Guarding | None = None
+
+
+def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> list[Record]:
+    """The records of all pairs of a batch. Never raises for a bad query or database."""
+    try:
+        engine = open_(batch.database)
+    except ModularSqlError as error:
+        ran = _unreadable(error)
+        return [Record(pair=one.pair, gold=ran, pred=ran) for u in batch.units for one in u.asked]
+    uses: Counter[str] = Counter()
+    for unit in batch.units:
+        uses.update(filter(None, (unit.gold, *(one.sql for one in unit.asked))))
+    desk = Recalling(engine, uses)
+    return [record for unit in batch.units for record in _Scorer(desk, bench, unit).records(batch)]
+
+
+def lost(batch: Batch, status: str, problem: str | None) -> list[Record]:
+    """Records of a batch that was given up: its gold ends the process."""
+    gold = Ran(status=status, error=problem)
+    pred = Ran(status=NOT_RUN)
+    return [Record(pair=one.pair, gold=gold, pred=pred) for u in batch.units for one in u.asked]
+
+
+class _Scorer:
+    """Scores the predictions of one unit against its gold."""
+
+    def __init__(self, desk: Recalling, bench: Bench, unit: Unit) -> None:
+        self._desk = desk
+        self._bench = bench
+        self._unit = unit
+        self._gold, self._gold_ran = self._run(unit.gold, "no_gold")
+
+    def records(self, batch: Batch) -> Iterator[Record]:
+        """One record for each prediction."""
+        for one in self._unit.asked:
+            if batch.blame is not None:
+                yield self._unscored(one, Ran(status=batch.blame))
+                continue
+            yield replace(self._record(one), guarded=self._guarded(one, batch.policies))
+            self._desk.done_with(one.sql)
+        self._desk.done_with(self._unit.gold)
+
+    def _run(self, sql: str | None, absent: str) -> tuple[Rows | None, Ran]:
+        if not sql:
+            return None, Ran(status=absent)
+        try:
+            outcome = self._desk.execute(sql, limits=self._bench.limits)
+        except ModularSqlError as error:  # the file itself went bad
+            return None, _unreadable(error)
+        except MemoryError:
+            return None, Ran(status="too_large", error="no memory left in the worker process")
+        if isinstance(outcome, Failure):
+            return None, Ran(status=outcome.kind.value, error=outcome.message)
+        if outcome.truncated:
+            return outcome, Ran(status="truncated", ms=outcome.ms)
+        return outcome, Ran(status="ok", rows=len(outcome.rows), ms=outcome.ms)
+
+    def _record(self, one: Asked) -> Record:
+        gold = self._gold
+        pred, ran = self._run(one.sql, "no_sql")
+        try:
+            if pred is not None and ran.ok:
+                ran = replace(ran, distinct=len(distinct_rows(pred.rows)))
+            if gold is not None and pred is not None:
+                return self._compared(one, gold, pred, ran)
+            left, right = sides(gold, pred)
+        except MemoryError:
+            return self._unscored(one, replace(ran, error="no memory left to compare the results"))
+        except Exception as error:  # a mistake of ours: this pair is undecided, the others are not
+            problem = f"the comparison failed: {type(error).__name__}: {error}"
+            return self._unscored(one, replace(ran, error=problem))
+        return replace(self._unscored(one, ran), gold_side=left, pred_side=right)
+
+    def _compared(self, one: Asked, gold: Rows, pred: Rows, ran: Ran) -> Record:
+        gold_sql, dialect = self._unit.gold or "", self._desk.dialect
+        pair = Pair(gold=gold, pred=pred, gold_sql=gold_sql, pred_sql=one.sql, dialect=dialect)
+        left, right = (None, None) if pair.same_bag else sides(gold, pred)
+        return Record(
+            pair=one.pair,
+            gold=self._gold_ran,
+            pred=ran,
+            scores=scores(pair, self._bench.metrics),
+            cause=cause(pair).value,
+            gold_side=left,
+            pred_side=right,
+        )
+
+    def _unscored(self, one: Asked, pred: Ran) -> Record:
+        """A pair that was not compared: wrong where gold has an answer and the prediction fails."""
+        gold = self._gold_ran
+        wrong = gold.status in ("ok", "truncated") and pred.status not in UNDECIDED
+        value = 0.0 if wrong and pred.status != "ok" else None
+        return Record(
+            pair=one.pair,
+            gold=gold,
+            pred=pred,
+            scores={metric.name: value for metric in self._bench.metrics},
+            cause=pred.status if self._gold is not None else f"gold_{gold.status}",
+        )
+
+    def _guarded(self, one: Asked, policies: Sequence[str]) -> tuple[Guarded, ...]:
+        if self._bench.guard is None or not one.sql:
+            return ()
+        return tuple(self._guarded_by(policy, one) for policy in policies)
+
+    def _guarded_by(self, policy: str, one: Asked) -> Guarded:
+        assert self._bench.guard is not None
+        try:
+            return self._bench.guard(self._desk, one, self._gold, policy)
+        except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
+            return Guarded(policy=policy, status="died")
+
+
+def _unreadable(error: ModularSqlError) -> Ran:
+    status = FailureKind.LOCKED.value if error.kind == "locked" else "no_database"
+    return Ran(status=status, error=error.message)

@@ -1,0 +1,171 @@
+"""What is to be run: every distinct pair of gold and prediction once, grouped by database.
+
+Questions repeat their gold, systems agree: a pair is scored once for all of them, and a statement
+is run once for all pairs it stands in.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from modularsql.evaluation.datasets import Dataset
+from modularsql.evaluation.predictions import Predictions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A prediction to be scored against the gold of its unit; `pair` is its number."""
+
+    pair: int
+    sql: str
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One gold query (None: the set has none) and all that is scored against it."""
+
+    gold: str | None
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Units of one database that share statements, to be worked through by one process.
+
+    `policies` are those of the guard to try. `blame`: the predictions are known to end the
+    process with this status; only gold is run.
+    """
+
+    database: str
+    units: tuple[Unit, ...]
+    policies: tuple[str, ...] = ()
+    blame: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the answer of one system to one question is found: a pair, or why there is none."""
+
+    system: str
+    question: int
+    pair: int | None
+    status: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All places in the order of systems and questions, and the batches that fill them."""
+
+    places: tuple[Place, ...]
+    batches: tuple[Batch, ...]
+    pairs: int
+
+
+Answers = Mapping[str, Sequence[str | None]]
+"""One SQL for each question of the set, by system; None or empty where there is none."""
+
+
+_Key = tuple[str | None, ...]
+_Numbers = dict[tuple[str, str | None, str, str], int]
+"""The number of each pair by database, gold, prediction and question."""
+
+
+def answers_of(systems: Mapping[str, Predictions]) -> dict[str, list[str | None]]:
+    """The SQL of each system, question by question."""
+    return {name: [one.sql for one in found.items] for name, found in systems.items()}
+
+
+def make_plan(
+    dataset: Dataset,
+    answers: Answers,
+    databases: Mapping[str, Path | None],
+    policies: Sequence[str] = (),
+) -> Plan:
+    """The plan for these answers. The guard reads questions, so with `policies` a pair belongs
+    to a question; without, questions of one gold share theirs."""
+    numbers: _Numbers = {}
+    places = []
+    for system, sqls in answers.items():
+        for at, (question, sql) in enumerate(zip(dataset.questions, sqls, strict=True)):
+            database = databases[question.db]
+            pair, status = None, "ok"
+            if not sql:
+                status = "no_sql"
+            elif database is None:
+                status = "no_database"
+            if database is not None:
+                asked = question.question if policies else ""
+                key = (str(database), question.gold, sql or "", asked)
+                pair = numbers.setdefault(key, len(numbers))
+            places.append(Place(system=system, question=at, pair=pair, status=status))
+    batches = tuple(_batches(numbers, tuple(policies)))
+    return Plan(places=tuple(places), batches=batches, pairs=len(numbers))
+
+
+def without(plan: Plan, done: Iterable[int]) -> tuple[Batch, ...]:
+    """The batches with what is left of them when these pairs are done."""
+    known = set(done)
+    if not known:
+        return plan.batches
+    left = []
+    for batch in plan.batches:
+        units = [
+            Unit(gold=unit.gold, asked=rest)
+            for unit in batch.units
+            if (rest := tuple(one for one in unit.asked if one.pair not in known))
+        ]
+        if units:
+            left.append(Batch(database=batch.database, units=tuple(units), policies=batch.policies))
+    return tuple(left)
+
+
+def smaller(batch: Batch, status: str) -> list[Batch]:
+    """What to try of a batch that ended its process: its parts, then without the guard, then
+    gold alone. Nothing, once gold alone ended it."""
+    units, base = batch.units, batch.database
+    if len(units) > 1 or len(units[0].asked) > 1:
+        return [
+            Batch(database=base, units=(Unit(gold=u.gold, asked=(one,)),), policies=batch.policies)
+            for u in units
+            for one in u.asked
+        ]
+    if batch.policies:
+        return [Batch(database=base, units=units)]
+    if batch.blame is None:
+        return [Batch(database=base, units=units, blame=status)]
+    return []
+
+
+def _batches(numbers: _Numbers, policies: tuple[str, ...]) -> Iterable[Batch]:
+    units: dict[tuple[str, str | None], list[Asked]] = {}
+    for (database, gold, sql, question), pair in numbers.items():
+        one = Asked(pair=pair, sql=sql, question=question)
+        units.setdefault((database, gold), []).append(one)
+    groups = _Groups()
+    for (database, gold), asked in units.items():
+        for statement in filter(None, (gold, *(one.sql for one in asked))):
+            groups.join((database, gold), (database, statement, "statement"))
+    together: dict[_Key, list[Unit]] = {}
+    for key, some in units.items():
+        unit = Unit(gold=key[1], asked=tuple(some))
+        together.setdefault(groups.root(key), []).append(unit)
+    for root in sorted(together, key=lambda root: str(root[0])):
+        yield Batch(database=str(root[0]), units=tuple(together[root]), policies=policies)
+
+
+class _Groups:
+    """Disjoint sets: what shares a statement belongs together."""
+
+    def __init__(self) -> None:
+        self._above: dict[_Key, _Key] = {}
+
+    def root(self, one: _Key) -> _Key:
+        while (above := self._above.get(one, one)) != one:
+            self._above[one] = self._above.get(above, above)
+            one = above
+        return one
+
+    def join(self, one: _Key, other: _Key) -> None:
+        self._above[self.root(other)] = self.root(one)

@@ -1,0 +1,85 @@
+"""A run as its files hold it: which system answered which question, and how that was scored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modularsql.evaluation.datasets import Question
+from modularsql.evaluation.log import Ran, Record
+from modularsql.evaluation.plan import Plan
+
+NEVER_RAN = ("error", "no_database", "no_gold", "refused", "unbound", "no_sql")
+"""Statuses of gold that leave a question out, on any machine."""
+
+TOO_SLOW = "timeout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One system's answer to one question."""
+
+    system: str
+    question: Question
+    pred_sql: str | None
+    record: Record
+
+    @property
+    def scores(self) -> Mapping[str, float | None]:
+        """Each metric's score; None for undecided."""
+        return self.record.scores
+
+    @property
+    def mbs(self) -> bool:
+        """Right as a set, wrong as a multiset: the multiplicity blind spot (paper, 2.2)."""
+        return self.scores.get("set_ex") == 1.0 and self.scores.get("multiset_ex") == 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All verdicts by system, in the order of the questions; `about` is the run record."""
+
+    about: Mapping[str, Any]
+    verdicts: Mapping[str, Sequence[Verdict]] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics that were asked for."""
+        return list(self.about["inputs"]["metrics"])
+
+    @property
+    def leaves_slow_gold_out(self) -> bool:
+        """Whether gold beyond the time limit is out of the denominator (preset paper)."""
+        return bool(self.about["inputs"]["slow_gold_out"])
+
+    def counted(self, verdict: Verdict) -> bool:
+        """Whether a question is in the denominator: its gold can be run, quickly or not."""
+        status = verdict.record.gold.status
+        if status == TOO_SLOW:
+            return not self.leaves_slow_gold_out
+        return status not in NEVER_RAN
+
+
+def fill(
+    plan: Plan,
+    questions: Sequence[Question],
+    answers: Mapping[str, Sequence[str | None]],
+    records: Mapping[int, Record],
+) -> dict[str, list[Verdict]]:
+    """The verdicts of a plan whose pairs have these records."""
+    verdicts: dict[str, list[Verdict]] = {name: [] for name in answers}
+    for place in plan.places:
+        if place.pair is None:
+            nowhere = Ran(status="no_database")
+            pred = Ran(status=place.status)
+            record = Record(pair=-1, gold=nowhere, pred=pred, cause="gold_no_database")
+        else:
+            record = records[place.pair]
+        verdicts[place.system].append(
+            Verdict(
+                system=place.system,
+                question=questions[place.question],
+                pred_sql=answers[place.system][place.question],
+                record=record,
+            )
+        )
+    return verdicts

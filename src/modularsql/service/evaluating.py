@@ -1,0 +1,230 @@
+"""The use case `eval`: score prediction sets on real databases, each statement run once."""
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from modularsql import __version__
+from modularsql.config import Settings
+from modularsql.engines.versions import versions
+from modularsql.errors import InputError
+from modularsql.evaluation.datasets import Dataset, read_dataset
+from modularsql.evaluation.log import Record
+from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.plan import Plan, answers_of, make_plan, without
+from modularsql.evaluation.predictions import Predictions, read_predictions
+from modularsql.evaluation.run import TOO_SLOW, Run, fill
+from modularsql.evaluation.summary import summary
+from modularsql.service import run_files
+from modularsql.service.scoring import scoring_work
+from modularsql.service.sources import check_root, find_databases, marks
+from modularsql.service.workers import run_all
+
+ALWAYS = ("set_ex", "multiset_ex")
+"""Metrics of every run: the gap between them is what this package is about."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """How far a run is: pairs done, and the scores of each system so far."""
+
+    done: int
+    total: int
+    right: dict[str, list[float]]
+
+
+Progress = Callable[[Standing], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRequest:
+    """What `eval` needs. `metrics` empty: all of them. `slow_gold_out`: gold that does not end
+    in time leaves the question out of the denominator (preset paper)."""
+
+    dataset: str
+    predictions: Sequence[Path]
+    db_root: Path
+    out: Path
+    settings: Settings
+    metrics: Sequence[str] = ()
+    guard: Sequence[str] = ()
+    slow_gold_out: bool = False
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """What a run came to; `notes` are for a person to read."""
+
+    run: Run
+    summary: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    resumed: int = 0
+
+
+def evaluate(request: EvalRequest) -> Evaluated:
+    """Score every prediction set, write the files of the run, return the scores.
+
+    Goes on where an earlier call with the same inputs stopped. Raises `InputError` for files that
+    cannot be read or do not fit each other, or an `out` that holds another run or is in use;
+    `SetupError` where the disk is full.
+    """
+    start = time.monotonic()
+    metrics = _metrics(request.metrics)
+    check_root(request.db_root)
+    dataset = read_dataset(request.dataset)
+    systems = _systems(request.predictions, dataset)
+    databases = find_databases(request.db_root, dataset)
+    answers = answers_of(systems)
+    plan = make_plan(dataset, answers, databases, _policies(request))
+    about = _about(request, metrics, dataset, systems, databases)
+    with run_files.locked(request.out):
+        about, records = run_files.begin(request.out, about)
+        known = len(records)
+        _run(plan, records, metrics, request)
+        verdicts = fill(plan, dataset.questions, answers, records)
+        about["seconds"] = round(about.get("seconds", 0.0) + time.monotonic() - start, 3)
+        run = Run(about=about, verdicts=verdicts)
+        scores = summary(run)
+        run_files.write_run(request.out, run, scores)
+    return Evaluated(run=run, summary=scores, notes=_notes(dataset, run), resumed=known)
+
+
+def _run(
+    plan: Plan, records: dict[int, Record], metrics: Sequence[str], request: EvalRequest
+) -> None:
+    """Fill `records`, writing each to the log as it comes."""
+    batches = without(plan, records)
+    seen = _Seen(plan, records, request.progress)
+    log = run_files.Log(request.out)
+    work = scoring_work(metrics, bool(request.guard), request.settings)
+    with closing(log), closing(run_all(batches, work, request.settings)) as results:
+        for some in results:
+            found = [record for one in some for record in one]
+            log.add(found)
+            records.update((record.pair, record) for record in found)
+            seen.add(found)
+
+
+class _Seen:
+    """Keeps the running scores, where somebody watches."""
+
+    def __init__(
+        self, plan: Plan, records: Mapping[int, Record], progress: Progress | None
+    ) -> None:
+        self._progress = progress
+        self._standing = Standing(0, plan.pairs, {})
+        self._systems: dict[int, list[str]] = {}
+        if progress is not None:
+            for place in plan.places:
+                self._standing.right.setdefault(place.system, [0.0, 0.0, 0.0])
+                if place.pair is not None:
+                    self._systems.setdefault(place.pair, []).append(place.system)
+            self.add(list(records.values()))
+
+    def add(self, records: Sequence[Record]) -> None:
+        if self._progress is None:
+            return
+        self._standing.done += len(records)
+        for record in records:
+            if record.gold.ok:
+                for system in self._systems[record.pair]:
+                    sums = self._standing.right[system]
+                    sums[0] += 1
+                    for at, name in enumerate(ALWAYS, 1):
+                        sums[at] += record.scores.get(name) or 0.0
+        self._progress(self._standing)
+
+
+def _policies(request: EvalRequest) -> tuple[str, ...]:
+    """The guard's policies to try; imports the guard only where it is asked for."""
+    if not request.guard:
+        return ()
+    from modularsql.evaluation.guarding import with_open
+    from modularsql.guard.policy import find_policy
+
+    for name in request.guard:
+        find_policy(name, request.settings)
+    return with_open(tuple(dict.fromkeys(request.guard)))
+
+
+def _metrics(asked: Sequence[str]) -> list[str]:
+    for name in asked:
+        if name not in METRICS:
+            raise InputError(f"unknown metric {name!r}", f"known: {', '.join(METRICS)}")
+    return list(dict.fromkeys((*ALWAYS, *(asked or METRICS))))
+
+
+def _systems(paths: Sequence[Path], dataset: Dataset) -> dict[str, Predictions]:
+    """The prediction sets by the stem of their file, with its folder where stems repeat."""
+    stems = [path.stem for path in paths]
+    found: dict[str, Predictions] = {}
+    for path, stem in zip(paths, stems, strict=True):
+        name = stem if stems.count(stem) == 1 else f"{path.parent.name}/{stem}"
+        if name in found:
+            raise InputError(f"two prediction sets are called {name}", "rename one of the files")
+        found[name] = read_predictions(path, dataset)
+    return found
+
+
+def _about(
+    request: EvalRequest,
+    metrics: Sequence[str],
+    dataset: Dataset,
+    systems: Mapping[str, Predictions],
+    databases: Mapping[str, Path | None],
+) -> dict[str, Any]:
+    settings = request.settings
+    bounds = ("timeout", "score_rows", "score_bytes", "max_cell_bytes", "worker_memory_mb")
+    guarding = ("tau_inject", "tau_remove", "explosion_factor", "explosion_min_rows")
+    names = bounds + (guarding if request.guard else ())
+    return {
+        "schema_version": 1,
+        "modularsql": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": versions(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "jobs": settings.jobs,
+        "inputs": {
+            "modularsql": __version__,
+            "dataset": {**marks(dataset.path), "kind": dataset.kind},
+            "systems": {name: marks(found.path) for name, found in systems.items()},
+            "databases": {name: marks(path) for name, path in databases.items() if path},
+            "missing_databases": sorted(name for name, path in databases.items() if not path),
+            "metrics": list(metrics),
+            "guard": list(request.guard),
+            "slow_gold_out": request.slow_gold_out,
+            "settings": {name: getattr(settings, name) for name in names},
+        },
+    }
+
+
+def _notes(dataset: Dataset, run: Run) -> tuple[str, ...]:
+    """What a reader must know beside the scores."""
+    inputs = run.about["inputs"]
+    notes = [dataset.note] if dataset.note else []
+    if missing := inputs["missing_databases"]:
+        notes.append(f"databases not found: {_first(missing)}")
+    verdicts = [verdict for some in run.verdicts.values() for verdict in some]
+    unread = {
+        v.record.gold.error: v.question.db
+        for v in verdicts
+        if v.record.gold.status in ("no_database", "locked") and v.record.gold.error
+    }
+    notes += [f"{problem}: its questions are not scored" for problem in unread]
+    slow = dict.fromkeys(v.question.id for v in verdicts if v.record.gold.status == TOO_SLOW)
+    if slow:
+        left_out = "left out" if run.leaves_slow_gold_out else "counted as wrong"
+        notes.append(f"gold beyond the time limit, {left_out}: {_first(list(slow))}")
+    return tuple(notes)
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
+    return ", ".join(names[:10]) + more

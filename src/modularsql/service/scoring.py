@@ -1,0 +1,76 @@
+"""What the workers of `eval` do: open a database, run and score a batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from modularsql.config import Settings
+from modularsql.engines.isolated import GRACE
+from modularsql.evaluation.bench import Bench, Guarding, lost, score_batch
+from modularsql.evaluation.log import Record
+from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.plan import Batch, smaller
+from modularsql.service.opened import Opened
+from modularsql.service.workers import Loss, Work
+
+_STATEMENTS_OF_A_POLICY = 8
+
+
+def scoring_work(
+    metrics: Sequence[str], guard: bool, settings: Settings
+) -> Work[Batch, list[Record]]:
+    """What is to be done with batches, for `workers.run_all`."""
+    return Work(
+        prepare=partial(prepare, tuple(metrics), guard),
+        do=score,
+        seconds=partial(_seconds, settings.timeout + GRACE),
+        smaller=lambda batch, loss: smaller(batch, loss.status),
+        lost=_lost,
+    )
+
+
+def _seconds(limit: float, batch: Batch) -> float:
+    """Each statement is stopped at its own limit; this is for what happens between them."""
+    each = 1 + _STATEMENTS_OF_A_POLICY * len(batch.policies)
+    return limit * sum(1 + each * len(unit.asked) for unit in batch.units)
+
+
+def _lost(batch: Batch, loss: Loss) -> list[Record]:
+    return lost(batch, loss.status, loss.problem)
+
+
+@dataclass(slots=True)
+class _Here:
+    """In a worker process: what it has open, and how it scores."""
+
+    opened: Opened
+    bench: Bench
+
+
+_here: _Here | None = None
+
+
+def prepare(metrics: tuple[str, ...], guard: bool, settings: Settings) -> None:
+    """In a worker process, once."""
+    global _here
+    bench = Bench(
+        metrics=tuple(METRICS[name] for name in metrics),
+        limits=settings.scoring_limits(),
+        guard=_guarding(settings) if guard else None,
+    )
+    _here = _Here(Opened(settings), bench)
+
+
+def _guarding(settings: Settings) -> Guarding:
+    # Imported here: the guard's parser takes longer to import than most runs.
+    from modularsql.evaluation.guarding import guard_one
+
+    limits = settings.scoring_limits()
+    same = replace(settings, max_rows=limits.max_rows, max_bytes=limits.max_bytes)
+    return partial(guard_one, settings=same)
+
+
+def score(batch: Batch) -> list[Record]:
+    """In a worker process: the records of a batch."""
+    assert _here is not None
+    return score_batch(batch, _here.opened.engine, _here.bench)

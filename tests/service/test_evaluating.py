@@ -1,0 +1,387 @@
+"""`eval`: what is scored, what is written, and that it is never run twice."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from modularsql.config import Settings
+from modularsql.errors import InputError, SetupError
+from modularsql.evaluation.log import Record, Side
+from modularsql.evaluation.plan import Batch
+from modularsql.service import evaluating, run_files
+from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
+from modularsql.service.run_files import load_run
+from modularsql.service.workers import Work
+
+ALL, COPIES, DISTINCT = "SELECT b FROM t", "SELECT a FROM t", "SELECT DISTINCT a FROM t"
+
+
+@pytest.fixture
+def batches_run(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    """Work in this process instead of workers; the batches that came by."""
+    seen: list[Batch] = []
+
+    def run_here(
+        batches: Sequence[Batch], work: Work[Batch, list[Record]], settings: Settings
+    ) -> Generator[list[list[Record]], None, None]:
+        work.prepare(settings)
+        for batch in batches:
+            seen.append(batch)
+            yield [work.do(batch)]
+
+    monkeypatch.setattr(evaluating, "run_all", run_here)
+    return seen
+
+
+@pytest.fixture
+def scored(tmp_path: Path, root: Path, batches_run: list[Batch]) -> Callable[..., Evaluated]:
+    """Score answers (by system) to gold queries on `shop`; more fields of the request by name."""
+
+    def call(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> Evaluated:
+        lines = [
+            {"id": f"q{at}", "db": "shop", "gold": sql} if isinstance(sql, str | None) else sql
+            for at, sql in enumerate(gold)
+        ]
+        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        paths = []
+        for name, answers in systems.items():
+            paths.append(tmp_path / f"{name}.json")
+            paths[-1].write_text(json.dumps(answers))
+        fields = {"settings": Settings(timeout=5.0), **more}
+        request = EvalRequest(
+            dataset=str(tmp_path / "set.jsonl"),
+            predictions=paths,
+            db_root=root,
+            out=tmp_path / "run",
+            **fields,
+        )
+        return evaluate(request)
+
+    return call
+
+
+Scored = Callable[..., Evaluated]
+
+
+def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
+    cursor = duckdb.execute(f"SELECT * FROM '{tmp_path}/run/{name}.parquet'")
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def test_the_files_of_a_run_say_what_the_contract_says(scored: Scored, tmp_path: Path) -> None:
+    done = scored([DISTINCT, ALL, ALL], {"one": [COPIES, ALL, "SELECT nope"]})
+    rows = table(tmp_path, "verdicts")
+    assert [row["id"] for row in rows] == ["q0", "q1", "q2"]
+    first, second, third = rows
+    assert (first["set_ex"], first["multiset_ex"], first["cause"]) == (1.0, 0.0, "missing_distinct")
+    assert (first["gold_rows"], first["pred_rows"], first["dup_ratio"]) == (2, 20, 0.9)
+    assert (second["set_ex"], second["multiset_ex"], second["cause"]) == (1.0, 1.0, "equal")
+    assert (third["set_ex"], third["pred_status"], third["cause"]) == (0.0, "error", "error")
+    assert "nope" in third["pred_error"]
+    contract = """system id db difficulty gold_status pred_status set_ex multiset_ex ordered_ex
+        gold_rows pred_rows dup_ratio cause gold_ms pred_ms findings"""
+    assert set(contract.split()) <= set(first)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    one = summary["systems"]["one"]
+    assert one["n"] == 3
+    assert one["set_ex"] == pytest.approx(2 / 3)
+    assert one["multiset_ex"] == pytest.approx(1 / 3)
+    assert one["gap"] == pytest.approx(1 / 3)
+    assert (one["mbs"], one["mbs_ids"]) == (1, ["q0"])
+    low, high = one["intervals"]["set_ex"]
+    assert low < 2 / 3 < high
+    assert summary == json.loads(json.dumps(done.summary))
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    inputs = record["inputs"]
+    for marks in (inputs["dataset"], inputs["systems"]["one"], inputs["databases"]["shop"]):
+        assert len(marks["sha256"]) == 64
+    assert record["versions"]["sqlite"] == sqlite3.sqlite_version
+
+
+def test_results_are_kept_where_they_differ_with_the_differing_rows_marked(
+    scored: Scored, tmp_path: Path
+) -> None:
+    one_more = "SELECT b FROM t UNION ALL SELECT 99"
+    scored([ALL, ALL], {"one": [ALL, one_more]})
+    (row,) = table(tmp_path, "results")
+    gold, pred = json.loads(row["gold"]), json.loads(row["pred"])
+    assert row["id"] == "q1"
+    assert not any(gold["differs"])
+    assert [
+        cells for cells, marked in zip(pred["rows"], pred["differs"], strict=True) if marked
+    ] == [[99]]
+    assert pred["places"][-1] == 20
+
+
+def test_a_run_is_read_back_as_it_was(scored: Scored, tmp_path: Path) -> None:
+    answers = {"one": [COPIES, "SELECT nope", ""], "two": [DISTINCT, ALL, 5]}
+    done = scored([DISTINCT, ALL, "SELECT gone"], answers, guard=("grain",))
+    again = load_run(tmp_path / "run")
+    assert evaluating.summary(again) == done.summary
+    for name, verdicts in done.run.verdicts.items():
+        for before, after in zip(verdicts, again.verdicts[name], strict=True):
+            assert after.question == before.question
+            assert after.pred_sql == before.pred_sql
+            one, other = before.record, after.record
+            assert (other.scores, other.cause, other.guarded) == (
+                one.scores,
+                one.cause,
+                one.guarded,
+            )
+            assert (other.gold.status, other.pred.dup_ratio) == (
+                one.gold.status,
+                one.pred.dup_ratio,
+            )
+            assert isinstance(other.gold_side, Side | None)
+            assert other.gold_side == one.gold_side
+            assert other.pred_side == one.pred_side
+
+
+def test_every_statement_of_a_database_is_run_once(
+    scored: Scored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modularsql.engines.sqlite import SqliteEngine
+
+    ran: list[str] = []
+    execute = SqliteEngine.execute
+
+    def counting(self: SqliteEngine, sql: str, *args: Any, **kwargs: Any) -> Any:
+        ran.append(sql)
+        return execute(self, sql, *args, **kwargs)
+
+    monkeypatch.setattr(SqliteEngine, "execute", counting)
+    answers = {"one": [ALL, COPIES, COPIES], "two": [COPIES, COPIES, ALL], "three": [ALL] * 3}
+    scored([ALL, DISTINCT, ALL], answers)
+    assert sorted(ran) == sorted([ALL, DISTINCT, COPIES])
+
+
+def test_the_denominator_leaves_out_gold_that_cannot_run(scored: Scored) -> None:
+    gone = {"id": "q3", "db": "elsewhere", "gold": ALL}
+    summary = scored([ALL, "SELECT nope", None, gone], {"one": [ALL] * 4}).summary["systems"]["one"]
+    assert (summary["questions"], summary["n"], summary["set_ex"]) == (4, 1, 1.0)
+    assert summary["left_out"] == {"error": 1, "no_gold": 1, "no_database": 1}
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_slow_gold_is_counted_unless_the_preset_leaves_it_out(
+    scored: Scored, tmp_path: Path
+) -> None:
+    quick = Settings(timeout=0.2)
+    done = scored([ENDLESS, ALL], {"one": [ALL, ALL]}, settings=quick)
+    one = done.summary["systems"]["one"]
+    assert (one["n"], one["set_ex"], one["undecided"]["set_ex"]) == (2, 0.5, 1)
+    assert one["slow_gold"] == ["q0"]
+    (note,) = done.notes
+    assert "q0" in note
+    (tmp_path / "run").rename(tmp_path / "before")
+    done = scored([ENDLESS, ALL], {"one": [ALL, ALL]}, settings=quick, slow_gold_out=True)
+    one = done.summary["systems"]["one"]
+    assert (one["n"], one["set_ex"], one["slow_gold"]) == (1, 1.0, ["q0"])
+
+
+@pytest.mark.parametrize(
+    ("sql", "status", "score"),
+    [
+        ("", "no_sql", 0.0),
+        (None, "no_sql", 0.0),
+        (7, "no_sql", 0.0),
+        (["SELECT 1"], "no_sql", 0.0),
+        ("SELECT", "error", 0.0),
+        ("DROP TABLE t", "refused", 0.0),
+        ("SELECT 1; SELECT 2", "refused", 0.0),
+        ("SELECT load_extension('x')", "refused", 0.0),
+        (ENDLESS, "timeout", 0.0),
+        ("SELECT b FROM t, (SELECT 1 UNION SELECT 2)", "truncated", 0.0),
+        ("SELECT b FROM t", "ok", 1.0),
+    ],
+)
+def test_a_bad_prediction_is_a_status_and_no_wrong_score(
+    scored: Scored, tmp_path: Path, sql: Any, status: str, score: float
+) -> None:
+    scored([ALL, ALL], {"one": [sql, ALL]}, settings=Settings(timeout=0.5, score_rows=25))
+    first, second = table(tmp_path, "verdicts")
+    assert (first["pred_status"], first["multiset_ex"]) == (status, score)
+    assert second["multiset_ex"] == 1.0
+
+
+def test_a_result_beyond_the_cap_stays_undecided_where_it_could_be_right(
+    scored: Scored, tmp_path: Path
+) -> None:
+    done = scored([ALL, ALL], {"one": [ALL, COPIES]}, settings=Settings(score_rows=10))
+    rows = table(tmp_path, "verdicts")
+    assert [row["gold_status"] for row in rows] == ["truncated", "truncated"]
+    assert rows[0]["multiset_ex"] is None
+    assert done.summary["systems"]["one"]["undecided"]["multiset_ex"] >= 1
+    assert done.summary["systems"]["one"]["n"] == 2
+
+
+def test_a_second_call_runs_nothing_and_says_the_same(
+    scored: Scored, batches_run: list[Batch], tmp_path: Path
+) -> None:
+    first = scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
+    before = len(batches_run)
+    second = scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
+    assert (second.resumed, len(batches_run)) == (2, before)
+    assert second.summary == first.summary
+
+
+def test_a_log_that_was_cut_is_gone_on_with(
+    scored: Scored, batches_run: list[Batch], tmp_path: Path
+) -> None:
+    first = scored([ALL, DISTINCT, COPIES], {"one": [ALL, COPIES, "SELECT 1"]})
+    log = tmp_path / "run" / "log.jsonl"
+    content = log.read_bytes()
+    log.write_bytes(content[: content.index(b"\n") + 20])
+    batches_run.clear()
+    second = scored([ALL, DISTINCT, COPIES], {"one": [ALL, COPIES, "SELECT 1"]})
+    assert second.resumed == 1
+    assert second.summary == first.summary
+    assert sum(len(u.asked) for batch in batches_run for u in batch.units) == 2
+    assert len(log.read_bytes().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"metrics": ("set_ex",)}, "metrics"),
+        ({"settings": Settings(timeout=6.0)}, "settings timeout"),
+        ({"guard": ("paper",)}, "guard"),
+        ({"slow_gold_out": True}, "slow_gold_out"),
+    ],
+)
+def test_a_folder_with_another_run_is_refused(
+    scored: Scored, change: dict[str, Any], named: str
+) -> None:
+    scored([ALL], {"one": [ALL]})
+    with pytest.raises(InputError, match="over other inputs") as caught:
+        scored([ALL], {"one": [ALL]}, **change)
+    assert named in caught.value.message
+
+
+def test_other_predictions_or_data_are_another_run(scored: Scored, root: Path) -> None:
+    scored([ALL], {"one": [ALL]})
+    with pytest.raises(InputError, match="systems one"):
+        scored([ALL], {"one": [COPIES]})
+    with sqlite3.connect(root / "shop" / "shop.sqlite") as connection:
+        connection.execute("INSERT INTO t VALUES (5, 5)")
+    connection.close()
+    with pytest.raises(InputError, match="databases shop"):
+        scored([ALL], {"one": [ALL]})
+
+
+def test_two_runs_in_one_folder_are_one_too_many(scored: Scored, tmp_path: Path) -> None:
+    with run_files.locked(tmp_path / "run"), pytest.raises(InputError, match="another eval"):
+        scored([ALL], {"one": [ALL]})
+    scored([ALL], {"one": [ALL]})
+
+
+def test_a_full_disk_is_one_line_and_what_was_scored_stays(
+    scored: Scored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        """A file with room for the first line only."""
+
+        def __init__(self, path: Path) -> None:
+            self.file = path.open("ab", buffering=0)
+            self.room = 1
+
+        def write(self, content: bytes) -> int:
+            if not self.room:
+                raise OSError(28, "No space left on device")
+            self.room -= 1
+            return self.file.write(content)
+
+        def close(self) -> None:
+            self.file.close()
+
+    class SmallLog(run_files.Log):
+        def __init__(self, folder: Path) -> None:
+            super().__init__(folder)
+            self._file = Full(folder / run_files.LOG)  # type: ignore[assignment]
+
+    with monkeypatch.context() as small:
+        small.setattr(run_files, "Log", SmallLog)
+        with pytest.raises(SetupError, match="No space left") as caught:
+            scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
+    assert "goes on where it stopped" in caught.value.hint
+    assert not (tmp_path / "run" / "verdicts.parquet").exists()
+    done = scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
+    assert (done.resumed, done.summary["systems"]["one"]["n"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"not a database at all", b"SQLite format 3\0" + b"\xff" * 4096, b""]
+)
+def test_a_corrupt_database_is_named_and_its_questions_are_not_scored(
+    scored: Scored, root: Path, damage: bytes
+) -> None:
+    (root / "bad").mkdir()
+    (root / "bad" / "bad.sqlite").write_bytes(damage)
+    gold = [ALL, {"id": "q1", "db": "bad", "gold": "SELECT 1"}]
+    done = scored(gold, {"one": [ALL, "SELECT 1"]})
+    one = done.summary["systems"]["one"]
+    assert (one["n"], one["set_ex"], one["left_out"]) == (1, 1.0, {"no_database": 1})
+    assert any("bad.sqlite" in note for note in done.notes)
+
+
+def test_sets_of_one_name_take_their_folder_along(
+    root: Path, tmp_path: Path, batches_run: list[Batch]
+) -> None:
+    (tmp_path / "set.jsonl").write_text(json.dumps({"id": 1, "db": "shop", "gold": ALL}))
+    paths = []
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        paths.append(tmp_path / folder / "pred.json")
+        paths[-1].write_text(json.dumps([ALL]))
+    done = evaluate(
+        EvalRequest(
+            dataset=str(tmp_path / "set.jsonl"),
+            predictions=paths,
+            db_root=root,
+            out=tmp_path / "run",
+            settings=Settings(),
+        )
+    )
+    assert list(done.summary["systems"]) == ["x/pred", "y/pred"]
+
+
+def test_an_unknown_metric_names_the_known_ones(scored: Scored) -> None:
+    with pytest.raises(InputError, match="unknown metric 'exact'") as caught:
+        scored([ALL], {"one": [ALL]}, metrics=("exact",))
+    assert "set_ex" in caught.value.hint
+
+
+def test_an_unknown_policy_is_said_before_anything_is_run(scored: Scored, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown policy"):
+        scored([ALL], {"one": [ALL]}, guard=("nope",))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_guard_says_what_thresholds_would_do(scored: Scored) -> None:
+    done = scored([DISTINCT, ALL], {"one": [COPIES, ALL]}, guard=("paper",))
+    first, second = done.run.verdicts["one"]
+    outcomes = {one.policy: one for one in first.record.guarded}
+    assert list(outcomes) == ["p1@0", "p2@1", "paper"]
+    for name in ("p1@0", "paper"):
+        assert outcomes[name].applied == ("inject_distinct",)
+        assert (outcomes[name].multiset_ex, outcomes[name].ratio) == (1.0, 0.0)
+    assert outcomes["p2@1"].applied == ()
+    assert all(not one.applied and one.multiset_ex == 1.0 for one in second.record.guarded)
+
+
+def test_progress_has_running_scores(scored: Scored) -> None:
+    seen: list[tuple[int, int, list[float]]] = []
+    scored(
+        [ALL, DISTINCT],
+        {"one": [ALL, COPIES]},
+        progress=lambda now: seen.append((now.done, now.total, list(now.right["one"]))),
+    )
+    assert seen[-1] == (2, 2, [2.0, 2.0, 1.0])
