@@ -30,7 +30,7 @@ def test_a_setting_is_read_somewhere(name: str) -> None:
         path.read_text("utf-8") for path in SOURCES.rglob("*.py") if path.name != "config.py"
     )
     limits = (SOURCES / "config.py").read_text("utf-8").partition("def limits")[2]
-    bundled = limits.partition("\n\n")[0]
+    bundled = limits.partition("\n\n\n")[0]
     read = re.compile(rf"(settings|flags|self)\.{name}\b")
     assert read.search(text) or re.search(rf"\bself\.{name}\b", bundled)
 

@@ -13,6 +13,7 @@ from modularsql.config import Settings
 from modularsql.errors import InputError, SetupError
 from modularsql.evaluation.log import Record, Side
 from modularsql.evaluation.plan import Batch
+from modularsql.evaluation.summary import summary
 from modularsql.service import evaluating, run_files
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
@@ -87,8 +88,8 @@ def test_the_files_of_a_run_say_what_the_contract_says(scored: Scored, tmp_path:
     contract = """system id db difficulty gold_status pred_status set_ex multiset_ex ordered_ex
         gold_rows pred_rows dup_ratio cause gold_ms pred_ms findings"""
     assert set(contract.split()) <= set(first)
-    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    one = summary["systems"]["one"]
+    written = json.loads((tmp_path / "run" / "summary.json").read_text())
+    one = written["systems"]["one"]
     assert one["n"] == 3
     assert one["set_ex"] == pytest.approx(2 / 3)
     assert one["multiset_ex"] == pytest.approx(1 / 3)
@@ -96,7 +97,7 @@ def test_the_files_of_a_run_say_what_the_contract_says(scored: Scored, tmp_path:
     assert (one["mbs"], one["mbs_ids"]) == (1, ["q0"])
     low, high = one["intervals"]["set_ex"]
     assert low < 2 / 3 < high
-    assert summary == json.loads(json.dumps(done.summary))
+    assert written == json.loads(json.dumps(done.summary))
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     inputs = record["inputs"]
     for marks in (inputs["dataset"], inputs["systems"]["one"], inputs["databases"]["shop"]):
@@ -123,7 +124,7 @@ def test_a_run_is_read_back_as_it_was(scored: Scored, tmp_path: Path) -> None:
     answers = {"one": [COPIES, "SELECT nope", ""], "two": [DISTINCT, ALL, 5]}
     done = scored([DISTINCT, ALL, "SELECT gone"], answers, guard=("grain",))
     again = load_run(tmp_path / "run")
-    assert evaluating.summary(again) == done.summary
+    assert summary(again) == done.summary
     for name, verdicts in done.run.verdicts.items():
         for before, after in zip(verdicts, again.verdicts[name], strict=True):
             assert after.question == before.question
@@ -163,9 +164,9 @@ def test_every_statement_of_a_database_is_run_once(
 
 def test_the_denominator_leaves_out_gold_that_cannot_run(scored: Scored) -> None:
     gone = {"id": "q3", "db": "elsewhere", "gold": ALL}
-    summary = scored([ALL, "SELECT nope", None, gone], {"one": [ALL] * 4}).summary["systems"]["one"]
-    assert (summary["questions"], summary["n"], summary["set_ex"]) == (4, 1, 1.0)
-    assert summary["left_out"] == {"error": 1, "no_gold": 1, "no_database": 1}
+    one = scored([ALL, "SELECT nope", None, gone], {"one": [ALL] * 4}).summary["systems"]["one"]
+    assert (one["questions"], one["n"], one["set_ex"]) == (4, 1, 1.0)
+    assert one["left_out"] == {"error": 1, "no_gold": 1, "no_database": 1}
 
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"

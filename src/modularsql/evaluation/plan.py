@@ -162,10 +162,12 @@ class _Groups:
         self._above: dict[_Key, _Key] = {}
 
     def root(self, one: _Key) -> _Key:
+        """What stands for the set that `one` is in."""
         while (above := self._above.get(one, one)) != one:
             self._above[one] = self._above.get(above, above)
             one = above
         return one
 
     def join(self, one: _Key, other: _Key) -> None:
+        """Make one set of the sets of both."""
         self._above[self.root(other)] = self.root(one)

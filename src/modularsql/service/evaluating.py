@@ -128,6 +128,7 @@ class _Seen:
             self.add(list(records.values()))
 
     def add(self, records: Sequence[Record]) -> None:
+        """Count these, and show how it stands."""
         if self._progress is None:
             return
         self._standing.done += len(records)

@@ -1,0 +1,66 @@
+"""`modularsql eval`: what it prints, and how it ends."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+GOLD = "SELECT DISTINCT c.name FROM customer c JOIN orders o ON o.customer = c.id"
+COPIES = "SELECT c.name FROM customer c JOIN orders o ON o.customer = c.id"
+
+
+@pytest.fixture
+def files(tmp_path: Path, shop: Path) -> list[str]:
+    """Arguments for a data set of two questions on the shop, one answered with copies."""
+    lines = [{"id": 1, "db": "shop", "gold": GOLD}, {"id": 2, "db": "gone", "gold": "SELECT 1"}]
+    (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "pred.json").write_text(json.dumps({"1": COPIES, "2": "SELECT 1"}))
+    return ["set.jsonl", "--pred", "pred.json", "--db-root", ".", "--out", "run", "--jobs", "1"]
+
+
+def test_scores_are_printed_with_what_a_reader_must_know(run: Run, files: list[str]) -> None:
+    ran = run("eval", *files)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    lines = {line.split("│")[0].strip(): line for line in ran.stdout.splitlines()}
+    assert lines["set_ex"].endswith("100.0")
+    assert lines["multiset_ex"].endswith("0.0")
+    assert lines["MBS"].endswith("1")
+    assert "databases not found: gone" in ran.stdout
+    assert "1 of 2 answers scored" in ran.stdout
+
+
+def test_json_follows_its_schema_and_is_the_summary(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
+    printed = json.loads(run("eval", *files, "--format", "json").stdout)
+    schema = json.loads(run("schema", "eval").stdout)
+    Draft202012Validator(schema).validate(printed)
+    assert printed == json.loads((tmp_path / "run" / "summary.json").read_text())
+    (one,) = printed["systems"].values()
+    assert (one["n"], one["set_ex"], one["multiset_ex"], one["mbs_ids"]) == (1, 1.0, 0.0, ["1"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--metrics", "nope"], "unknown metric 'nope'"),
+        (["--guard", "nope"], "unknown policy 'nope'"),
+        (["--preset", "mine"], "'mine' is not"),
+        (["--pred", "none.json"], "cannot read none.json"),
+        (["--db-root", "none"], "no folder of databases at none"),
+        (["--out", "set.jsonl"], "set.jsonl"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    run: Run, files: list[str], arguments: list[str], said: str
+) -> None:
+    ran = run("eval", *files, *arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("modularsql: ")
+    assert ran.stderr.count("\n") == 1
+    assert said in ran.stderr
