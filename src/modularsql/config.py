@@ -82,6 +82,26 @@ class Settings:
     reply_cache: str = _text("", "SQLite file that keeps replies, so that none is paid for twice")
     record: str = _text("", "File that replies are written to, for --model replay:FILE")
 
+    samples: int = _number(4, "Queries sampled from each generator (ask)", 1, 64)
+    linking_samples: int = _number(8, "Lists of tables and columns sampled to link (ask)", 1, 64)
+    draft_samples: int = _number(1, "Draft queries sampled to link (ask)", 1, 64)
+    ask_temperature: float = _number(0.7, "Temperature where several are sampled (ask)", 0, 2)
+    keywords: int = _number(8, "Terms of a question that are looked up in the data (ask)", 1, 64)
+    values_per_column: int = _number(5, "Values shown of one column (ask)", 1, 100)
+    value_similarity: float = _number(0.98, "Likeness from which a value links a column", 0, 1)
+    examples: int = _number(3, "Solved questions shown to the generator that learns (ask)", 0, 50)
+    schema_tokens: int = _number(2_000, "Tokens of the linked schema's text (ask)", 100)
+    full_schema_tokens: int = _number(8_000, "Tokens of the whole schema's text (ask)", 100)
+    confidence: float = _number(0.6, "Share of agreeing samples that settles the choice", 0, 1)
+    top_clusters: int = _number(2, "Results that are judged in pairs where it is open", 2, 10)
+    votes: int = _number(3, "Votes of the judge on each pair", 1, 99)
+    cluster_by: str = _text(
+        "multiset", "When two results agree: multiset, or set (as published)", ("multiset", "set")
+    )
+    profile: str = _text("", "Checkers that are one benchmark's habit: bird", ("", "bird"))
+    show_values: str = _text("yes", "Whether models see values of the data", ("yes", "no"))
+    ask_workers: int = _number(16, "Threads that work on one question", 1, 256)
+
     def limits(self) -> Limits:
         """The bounds of one guarded query."""
         return Limits(seconds=self.timeout, max_rows=self.max_rows, max_bytes=self.max_bytes)

@@ -1,6 +1,7 @@
-"""What the core needs from outside, as protocols; adapters live in `engines/` and `llm/`."""
+"""What the core needs from outside, as protocols; adapters live in `engines/`, `llm/`,
+`retrieval/`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -86,3 +87,51 @@ class Model(Protocol):
         Raises `ModelError` when there is no usable reply (`BudgetError` when there may be none),
         `SetupError` for what an operator has to mend: no key, no such model, a bad request.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A value of the database that resembles a keyword: similarity from 0 to 1, 1 = the same.
+
+    `how` says by which look-up it was found.
+    """
+
+    table: str
+    column: str
+    value: str
+    keyword: str
+    score: float
+    how: Literal["exact", "folded", "fuzzy", "semantic"]
+
+
+class ValueIndex(Protocol):
+    """The text values of a database, looked up by likeness."""
+
+    def search(self, keywords: Sequence[str], per_column: int) -> list[Match]:
+        """For each column its best different values over all keywords, at most `per_column`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A question with SQL that is known to be right."""
+
+    question: str
+    sql: str
+
+
+class ExampleIndex(Protocol):
+    """Solved questions, looked up by how a question is built."""
+
+    def nearest(self, masked: str, count: int) -> list[Example]:
+        """The examples whose masked question is most like this one, best first."""
+
+
+class Embedder(Protocol):
+    """Texts as vectors of unit length, so that their product is the cosine."""
+
+    @property
+    def name(self) -> str:
+        """The model, as an index remembers by which it was built."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector for each text, all of the same length."""

@@ -1,0 +1,81 @@
+"""A checker looks at one candidate and says what to mend, or nothing. It calls no model.
+
+It reads the tree and the catalog, and may ask the database a small question (`Case.any_row`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from modularsql.catalog import Catalog, Column, Table
+from modularsql.multiplicity.infer import infer
+from modularsql.multiplicity.model import Block, Query
+from modularsql.ports import Engine, Outcome
+from modularsql.records import Limits
+from modularsql.rows import Rows
+from modularsql.sql.parse import Unparsed, is_query
+from modularsql.sql.statement import Statement, read_statement
+
+_MOST_CHARS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A candidate with what is known of it; the tree and the analysis are made when first asked."""
+
+    sql: str
+    outcome: Outcome
+    catalog: Catalog
+    engine: Engine
+    limits: Limits
+    question: str = ""
+
+    @cached_property
+    def statement(self) -> Statement | None:
+        """The statement with its parsed tree, None where our parser does not understand it."""
+        found = read_statement(self.sql, self.catalog.dialect, _MOST_CHARS)
+        if not isinstance(found, Statement) or isinstance(found.tree, Unparsed):
+            return None
+        return found if is_query(found.tree) else None
+
+    @property
+    def tree(self) -> exp.Expr | None:
+        """The parsed query."""
+        tree = self.statement.tree if self.statement is not None else None
+        return None if isinstance(tree, Unparsed) else tree
+
+    @cached_property
+    def query(self) -> Query | None:
+        """The query with its names resolved, None where that cannot be done."""
+        return infer(self.tree, self.catalog) if self.tree is not None else None
+
+    def blocks(self) -> Iterator[Block]:
+        """Every SELECT of it; none where it is not understood."""
+        return self.query.blocks() if self.query is not None else iter(())
+
+    def any_row(self, select: exp.Select) -> bool | None:
+        """Whether a small query returns a row; None where it does not run."""
+        outcome = self.engine.execute(
+            select.limit(1).sql(dialect=self.catalog.dialect), limits=self.limits
+        )
+        return bool(outcome.rows) if isinstance(outcome, Rows) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checker:
+    """`check` returns a directive for the model, or None. `profile`: only under that profile."""
+
+    name: str
+    check: Callable[[Case], str | None]
+    profile: str = ""
+
+
+def base_column(block: Block, node: exp.Expr) -> tuple[Table, Column] | None:
+    """The column of a base table that an expression is; None for anything else."""
+    found = block.columns.get(id(node.unnest()))
+    if found is None or found[0].table is None:
+        return None
+    column = found[0].table.column(found[1])
+    return (found[0].table, column) if column is not None else None

@@ -1,0 +1,48 @@
+"""A sort that puts NULLs on top of what LIMIT keeps."""
+
+from sqlglot import exp
+
+from modularsql.multiplicity.model import Block
+from modularsql.multiplicity.words import text
+from modularsql.pipeline.checkers.base import Case, base_column
+
+# Whether NULL is smaller than every value where nothing says otherwise.
+_NULL_IS_SMALL = {"sqlite": True, "mysql": True, "postgres": False, "duckdb": None}
+
+
+def null_order(case: Case) -> str | None:
+    """The column that a LIMIT ranks by holds NULLs, and these come first."""
+    for block in case.blocks():
+        select = block.select
+        order = select.args.get("order")
+        if order is None or not select.args.get("limit") or not order.expressions:
+            continue
+        first = order.expressions[0]
+        found = base_column(block, first.this) if isinstance(first, exp.Ordered) else None
+        if found is None or not found[1].nullable or not _on_top(first, case.catalog.dialect):
+            continue
+        attribute = block.columns[id(first.this.unnest())][2]
+        if attribute & block.rows.not_null or not _holds_null(block, first.this, case):
+            continue
+        return (
+            f"The ordering column {text(first.this)} holds NULLs, and they come first here. "
+            f"Add {text(first.this)} IS NOT NULL to the WHERE clause."
+        )
+    return None
+
+
+def _on_top(ordered: exp.Ordered, dialect: str) -> bool:
+    nulls_first = ordered.args.get("nulls_first")
+    if nulls_first is not None:
+        return bool(nulls_first)
+    small = _NULL_IS_SMALL.get(dialect)
+    return small is not None and small != bool(ordered.args.get("desc"))
+
+
+def _holds_null(block: Block, node: exp.Expr, case: Case) -> bool:
+    found = base_column(block, node)
+    if found is None:
+        return False
+    table, column = found
+    select = exp.select("1").from_(exp.table_(table.name, quoted=True))
+    return bool(case.any_row(select.where(exp.column(column.name, quoted=True).is_(exp.null()))))

@@ -1,0 +1,59 @@
+"""What the stages lean on, handed in from outside: model, engine, indexes, settings, threads."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from modularsql.catalog import Catalog
+from modularsql.config import Settings
+from modularsql.guard.run import Guard
+from modularsql.ports import ChatRequest, Engine, ExampleIndex, Message, Model, ValueIndex
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """Model, database and helpers of one pipeline; shared by all its questions.
+
+    `without` names parts that are left out, as `linking.reversed` (for ablations). `descriptions`
+    are sentences about columns, by (table, column).
+    """
+
+    model: Model
+    engine: Engine
+    guard: Guard
+    catalog: Catalog
+    settings: Settings
+    values: ValueIndex | None = None
+    examples: ExampleIndex | None = None
+    definitions: str = ""
+    descriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    pool: ThreadPoolExecutor | None = None
+
+    def has(self, part: str) -> bool:
+        """Whether a part takes part: neither it nor what it belongs to was left out."""
+        names = part.split(".")
+        return not any(".".join(names[: i + 1]) in self.without for i in range(len(names)))
+
+    def each(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """A function of each item, at the same time where there are threads; in their order."""
+        if self.pool is None:
+            return [function(item) for item in items]
+        return list(self.pool.map(function, items))
+
+    def ask(
+        self, messages: tuple[Message, ...], stage: str, n: int = 1, most: int = 1024
+    ) -> tuple[str, ...]:
+        """Replies of the model; more than one are sampled at the pipeline's temperature."""
+        request = ChatRequest(
+            messages=messages,
+            stage=stage,
+            n=n,
+            temperature=self.settings.ask_temperature if n > 1 else 0.0,
+            max_tokens=most,
+        )
+        return self.model.chat(request).texts

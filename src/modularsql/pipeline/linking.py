@@ -1,0 +1,88 @@
+"""S4, schema linking: three ways to find what the question is about, their union, its closure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from modularsql.errors import ModelError
+from modularsql.pipeline.closure import closed, whole
+from modularsql.pipeline.context import asked, shots
+from modularsql.pipeline.deps import Deps
+from modularsql.pipeline.names_used import names_used
+from modularsql.pipeline.prompting import filled, tokens
+from modularsql.pipeline.replies import read_sql, read_tables
+from modularsql.pipeline.schema_text import notes, schema_text
+from modularsql.pipeline.state import Linked, Place, State
+from modularsql.ports import Match
+
+Linker = Callable[[State, Deps, str], tuple[set[Place], str]]
+"""From the question and the whole schema's text to places, and how it went in words."""
+
+
+def link_schema(state: State, deps: Deps) -> State:
+    """The linked schema and its text; each element carries the linkers that named it."""
+    catalog, settings = deps.catalog, deps.settings
+    known = notes(catalog, state.matches, deps.descriptions)
+    everything = whole(catalog, "the whole schema")
+    full, cut = schema_text(everything, catalog, known, settings.full_schema_tokens)
+    said = [f"whole schema: {tokens(full):,} tokens" + (f", without {cut}" if cut else "")]
+    if not deps.has("linking"):
+        return replace(state, linked=everything, schema=full, decisions=tuple(said))
+    linkers = [(name, link) for name, link in LINKERS if deps.has(f"linking.{name}")]
+    found = deps.each(lambda item: item[1](state, deps, full), linkers)
+    reasons: dict[Place, tuple[str, ...]] = {}
+    for (name, _), (places, how) in zip(linkers, found, strict=True):
+        said.append(f"{name}: {len(places)} places{how}")
+        for place in sorted(places, key=lambda p: (p[0], p[1] or "")):
+            reasons[place] = (*reasons.get(place, ()), name)
+    linked = closed(reasons, catalog)
+    text, cut = schema_text(linked, catalog, known, settings.schema_tokens)
+    said.append(_words(linked, text, cut))
+    return replace(state, linked=linked, schema=text, decisions=tuple(said))
+
+
+def _words(linked: Linked, text: str, cut: str | None) -> str:
+    columns = sum(map(len, linked.columns.values()))
+    what = "the whole schema stands in" if linked.whole else "linked"
+    left = f", without {cut}" if cut else ""
+    return f"{what}: {len(linked.columns)} tables, {columns} columns, {tokens(text):,} tokens{left}"
+
+
+def _direct(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
+    """The model lists what is relevant; the union of all samples."""
+    prompt = filled("link", **asked(state, deps, schema))
+    try:
+        replies = deps.ask(prompt, "linking.direct", n=deps.settings.linking_samples, most=512)
+    except ModelError as error:
+        return set(), f" (the model failed: {error.message})"
+    places = {p for reply in replies for p in read_tables(reply, deps.catalog)}
+    return places, f" from {len(replies)} samples"
+
+
+def _reversed(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
+    """A draft query is written against the whole schema; what it uses is relevant."""
+    prompt = filled("icl", examples=shots(state, deps), **asked(state, deps, schema))
+    try:
+        replies = deps.ask(prompt, "linking.reversed", n=deps.settings.draft_samples)
+    except ModelError as error:
+        return set(), f" (the model failed: {error.message})"
+    drafts = [sql for reply in replies if (sql := read_sql(reply, deps.catalog.dialect))]
+    places = {p for sql in drafts for p in names_used(sql, deps.catalog)}
+    return places, f" from {len(drafts)} drafts"
+
+
+def _by_value(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
+    """Columns that hold something very like a keyword."""
+    return linked_by_value(state.matches, deps.settings.value_similarity), ""
+
+
+def linked_by_value(matches: Sequence[Match], at_least: float) -> set[Place]:
+    """Columns with a value whose similarity (0 to 1; 1 after folding) reaches the threshold."""
+    return {(m.table, m.column) for m in matches if m.score >= at_least}
+
+
+LINKERS: tuple[tuple[str, Linker], ...] = (
+    ("direct", _direct),
+    ("reversed", _reversed),
+    ("values", _by_value),
+)
+"""The paper's three, by the names that `--without linking.NAME` takes."""

@@ -1,0 +1,111 @@
+"""The schema as a model reads it: compact, and stripped in steps until it fits its budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from modularsql.asking.prompts import clipped
+from modularsql.catalog import Catalog, Column, Table
+from modularsql.pipeline.prompting import quoted, tokens
+from modularsql.pipeline.state import Linked
+from modularsql.ports import Match
+
+_MOST_DESCRIPTION = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """What is told beside names and types: descriptions by (table, column), example values."""
+
+    descriptions: Mapping[tuple[str, str], str]
+    examples: Mapping[tuple[str, str], tuple[str, ...]]
+
+
+def notes(
+    catalog: Catalog, matches: Sequence[Match], descriptions: Mapping[tuple[str, str], str]
+) -> Notes:
+    """The values that were retrieved as examples; best first."""
+    examples: dict[tuple[str, str], tuple[str, ...]] = {}
+    for match in sorted(matches, key=lambda m: -m.score):
+        place = (match.table, match.column)
+        if match.value not in examples.get(place, ()):
+            examples[place] = (*examples.get(place, ()), match.value)
+    return Notes(descriptions=descriptions, examples=examples)
+
+
+def schema_text(
+    linked: Linked, catalog: Catalog, notes: Notes, budget: int
+) -> tuple[str, str | None]:
+    """The linked schema, and what was left out to keep it within `budget` tokens (None: nothing).
+
+    Steps: all of it; one example for each column; no examples; no descriptions; no types.
+    What is too long even so stays whole: a name cut off would be a column lost.
+    """
+    text = ""
+    for left_out, shown in _STEPS:
+        text = "\n".join(
+            _table(table, linked.columns[table.name], notes, shown)
+            for table in catalog
+            if table.name in linked.columns
+        )
+        if tokens(text) <= budget:
+            return text, left_out
+    return text, _STEPS[-1][0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    examples: int = 5
+    descriptions: bool = True
+    types: bool = True
+
+
+_STEPS: tuple[tuple[str | None, _Shown], ...] = (
+    (None, _Shown()),
+    ("all examples but one", _Shown(examples=1)),
+    ("examples", _Shown(examples=0)),
+    ("examples and descriptions", _Shown(examples=0, descriptions=False)),
+    ("examples, descriptions and types", _Shown(examples=0, descriptions=False, types=False)),
+)
+
+
+def _table(table: Table, columns: Sequence[str], notes: Notes, shown: _Shown) -> str:
+    keys = {c.casefold() for k in table.keys if k.kind == "primary" for c in k.columns}
+    lines = [
+        _column(table, column, keys, notes, shown)
+        for column in table.columns
+        if column.name in columns
+    ]
+    kind = "view" if table.kind == "view" else "table"
+    kept = set(columns)
+    lines += [
+        f"  ({_names(fk.columns)}) -> {_name(fk.target)}({_names(fk.target_columns)})"
+        for fk in table.foreign_keys
+        if fk.resolved and kept.issuperset(fk.columns)
+    ]
+    return "\n".join([f"{kind} {_name(table.name)}", *lines])
+
+
+def _column(table: Table, column: Column, keys: set[str], notes: Notes, shown: _Shown) -> str:
+    words = [f"  {_name(column.name)}"]
+    if shown.types and column.type:
+        words.append(clipped(column.type, 40))
+    if column.name.casefold() in keys:
+        words.append("key")
+    place = (table.name, column.name)
+    description = notes.descriptions.get(place, "")
+    if shown.descriptions and description:
+        words.append(f"-- {clipped(' '.join(description.split()), _MOST_DESCRIPTION)}")
+    examples = notes.examples.get(place, ())[: shown.examples]
+    if examples:
+        words.append("e.g. " + ", ".join(map(quoted, examples)))
+    return " ".join(words)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(_name, names))
+
+
+def _name(name: str) -> str:
+    """A name as SQL wants it, quoted where it must be, and never cut: it has to be written."""
+    simple = name.isascii() and name.isidentifier()
+    return name if simple else '"' + name.replace('"', '""') + '"'

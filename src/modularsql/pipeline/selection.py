@@ -1,0 +1,122 @@
+"""S7, selection: clusters of equal results, a shortcut where most agree, else a judge.
+
+Score = confidence x win rate (from the authors' released code; the formula is missing in our copy
+of the paper). Ours: clusters are multisets, and each pair is judged with positions swapped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from modularsql.asking.prompts import as_data
+from modularsql.errors import ModelError
+from modularsql.multiplicity.infer import infer
+from modularsql.multiplicity.registry import Analysis, issues
+from modularsql.pipeline.clusters import clusters
+from modularsql.pipeline.context import asked
+from modularsql.pipeline.deps import Deps
+from modularsql.pipeline.preview import preview
+from modularsql.pipeline.prompting import filled
+from modularsql.pipeline.replies import read_choice
+from modularsql.pipeline.state import Candidate, Cluster, State
+from modularsql.records import Severity
+from modularsql.rows import Rows
+from modularsql.sql.parse import Unparsed
+from modularsql.sql.statement import Statement, read_statement
+
+
+def select(state: State, deps: Deps) -> State:
+    """The candidate to answer with, and how sure the vote makes us of it."""
+    pool = tuple(replace(c, findings=findings_of(c, deps)) for c in state.candidates)
+    found = clusters(pool, deps.catalog.dialect, deps.settings.cluster_by)
+    state = replace(state, candidates=pool, clusters=found)
+    if not pool:
+        return state
+    if not found:
+        return replace(
+            state,
+            chosen=_best(range(len(pool)), pool),
+            confidence=0.0,
+            decisions=("no candidate runs",),
+        )
+    first = found[0]
+    if (
+        first.confidence >= deps.settings.confidence
+        or len(found) == 1
+        or not deps.has("selection.judge")
+    ):
+        said = f"{len(found)} results; the largest has {first.confidence:.2f} of the samples"
+        return _chosen(state, first, (said,))
+    return _judged(state, deps)
+
+
+def _chosen(state: State, cluster: Cluster, said: tuple[str, ...]) -> State:
+    chosen = _best(cluster.members, state.candidates)
+    return replace(state, chosen=chosen, confidence=cluster.confidence, decisions=said)
+
+
+def _best(members: Sequence[int], pool: Sequence[Candidate]) -> int:
+    """The fewest findings, then the most votes, then the shortest text."""
+    return min(members, key=lambda i: (pool[i].findings or 0, -pool[i].votes, len(pool[i].sql), i))
+
+
+def _judged(state: State, deps: Deps) -> State:
+    top = list(state.clusters[: deps.settings.top_clusters])
+    wins = [0.0] * len(top)
+    pairs = list(combinations(range(len(top)), 2))
+    results = deps.each(lambda pair: _duel(top[pair[0]], top[pair[1]], state, deps), pairs)
+    said = [f"{len(state.clusters)} results; none has {deps.settings.confidence:g} of the samples"]
+    for (a, b), (won, how) in zip(pairs, results, strict=True):
+        wins[a] += won
+        wins[b] += 1 - won
+        said.append(f"result {a + 1} against {b + 1}: {how}")
+    scored = [replace(c, win_rate=w / (len(top) - 1)) for c, w in zip(top, wins, strict=True)]
+    best = max(scored, key=lambda c: (c.score, c.confidence))
+    said.append(f"result {scored.index(best) + 1} has the best score, {best.score:.2f}")
+    state = replace(state, clusters=(*scored, *state.clusters[len(top) :]))
+    return _chosen(state, best, tuple(said))
+
+
+def _duel(one: Cluster, other: Cluster, state: State, deps: Deps) -> tuple[float, str]:
+    """1 where the first wins the majority of the votes, else 0; and the votes in words."""
+    votes = deps.settings.votes
+    swapped = votes // 2
+    try:
+        straight = _votes(one, other, votes - swapped, state, deps)
+        turned = _votes(other, one, swapped, state, deps) if swapped else []
+    except ModelError as error:
+        return 1.0, f"the model failed ({error.message}), the larger one is kept"
+    for_one = straight.count("A") + turned.count("B")
+    for_other = straight.count("B") + turned.count("A")
+    # Who does not choose leaves it to the consensus.
+    return (1.0 if for_one >= for_other else 0.0), f"{for_one} votes to {for_other}"
+
+
+def _votes(one: Cluster, other: Cluster, count: int, state: State, deps: Deps) -> list[str | None]:
+    a, b = (state.candidates[_best(c.members, state.candidates)] for c in (one, other))
+    values = deps.settings.show_values == "yes"
+    prompt = filled(
+        "judge",
+        **asked(state, deps, state.schema),
+        sql_a=as_data(a.sql, 10_000),
+        sql_b=as_data(b.sql, 10_000),
+        result_a=as_data(preview(a.outcome, values), 1000),
+        result_b=as_data(preview(b.outcome, values), 1000),
+        share_a=f"{one.confidence:.0%}",
+        share_b=f"{other.confidence:.0%}",
+    )
+    return [read_choice(reply) for reply in deps.ask(prompt, "selection", n=count, most=512)]
+
+
+def findings_of(candidate: Candidate, deps: Deps) -> int:
+    """How many warnings and errors the grain analysis has for a candidate; many if it failed."""
+    if not isinstance(candidate.outcome, Rows):
+        return 100
+    statement = read_statement(candidate.sql, deps.catalog.dialect, deps.settings.max_parse_chars)
+    if not isinstance(statement, Statement) or isinstance(statement.tree, Unparsed):
+        return 0
+    query = infer(statement.tree, deps.catalog)
+    if query is None:
+        return 0
+    found = issues(Analysis(query=query, catalog=deps.catalog))
+    return sum(issue.severity != Severity.INFO for issue in found)

@@ -1,0 +1,48 @@
+"""One question from end to end, with a model that says what the test wants."""
+
+from modularsql.errors import ModelError
+from modularsql.records import Verdict
+
+from .conftest import Pipeline
+
+SQL = "SELECT name FROM customer WHERE town = 'Bonn'"
+
+
+def test_a_question_becomes_a_guarded_answer(pipeline: Pipeline) -> None:
+    asked = pipeline("Who lives in Bonn?", {"linking.direct": '{"customer": ["name"]}', "": SQL})
+    assert asked.state.answer is not None
+    assert asked.state.answer.rows == [("Ann",), ("Cem",)]
+    assert asked.state.confidence == 1.0
+    assert [stage.stage for stage in asked.trace.stages] == [
+        "values", "linking", "generation", "revision", "selection", "guard",
+    ]  # fmt: skip
+    assert asked.state.linked.columns == {"customer": ("id", "name", "town")}
+
+
+def test_a_chosen_query_is_repaired_by_the_guard(pipeline: Pipeline) -> None:
+    inflated = "SELECT SUM(p.total) FROM purchase p JOIN line l ON l.purchase_id = p.id"
+    asked = pipeline("What is the total of all purchases?", {"": inflated})
+    assert asked.state.answer is not None
+    assert asked.state.answer.verdict == Verdict.REPAIR
+    assert asked.state.answer.rows == [(54,)]
+
+
+def test_prose_is_never_run_and_is_a_result_of_its_own(pipeline: Pipeline) -> None:
+    asked = pipeline("What is love?", {"": "NOT ANSWERABLE: the shop sells lamps."})
+    assert asked.state.answer is None
+    assert asked.state.unanswerable == "the shop sells lamps."
+    asked = pipeline("What is love?", {"": "I think you should ask somebody else."})
+    assert asked.state.unanswerable == "no reply held a query"
+
+
+def test_a_model_that_fails_ends_the_question_and_says_so(pipeline: Pipeline) -> None:
+    asked = pipeline("Who?", lambda request: ModelError("no reply", "", "model"))
+    assert asked.state.answer is None
+    assert asked.failure is not None
+    assert "no reply" in asked.failure
+
+
+def test_a_write_that_the_model_wants_changes_nothing(pipeline: Pipeline) -> None:
+    asked = pipeline("Drop everything", {"": "DROP TABLE customer"})
+    assert asked.state.answer is None
+    assert asked.state.unanswerable == "no reply held a query"
