@@ -18,6 +18,7 @@ COMMANDS = {
     "guard": "Run one query under guard: probe, explain, repair",
     "repair": "Guard a whole prediction set and write the repaired one",
     "eval": "Score prediction sets against gold on real databases",
+    "ask": "Answer a question in words from a database, under guard",
     "check": "Say what a query does to rows, from a schema alone",
     "rules": "List every rule, or show one with its page",
     "schema": "Print the JSON Schema of a command's output",

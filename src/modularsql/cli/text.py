@@ -1,6 +1,7 @@
 """An answer made for reading: verdict first, findings, rows, then what ran and how long."""
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -9,6 +10,9 @@ from modularsql.cli.screen import Screen
 from modularsql.cli.table import print_rows
 from modularsql.guard.verdict import remaining
 from modularsql.records import Answer, Finding, Repair, Safety, Severity, Verdict
+
+if TYPE_CHECKING:
+    from modularsql.service.asking import Reply
 
 _STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 _MANY = {Severity.INFO: "info"}
@@ -33,6 +37,23 @@ def print_answer(screen: Screen, answer: Answer) -> None:
         print_rows(screen, answer.columns, answer.rows)
     screen.say()
     screen.words(_run(answer), style="dim")
+
+
+def print_reply(screen: Screen, reply: "Reply") -> None:
+    """A guarded answer to a question: the query first, how sure the vote is, what it cost."""
+    if reply.answer.final_sql:
+        screen.say("the query:")
+        screen.sql(reply.answer.final_sql, by=4)
+    print_answer(screen, reply.answer)
+    cost = reply.answer.cost
+    facts = [counted(reply.candidates, "candidate")]
+    if reply.confidence is not None:
+        facts.append(f"{reply.confidence:.0%} of the samples agree")
+    facts.append(counted(cost.llm_calls, "call"))
+    facts.append(f"{cost.prompt_tokens + cost.completion_tokens:,} tokens")
+    if cost.usd:
+        facts.append(f"${cost.usd:.4f}")
+    screen.words(", ".join(facts), style="dim")
 
 
 def print_verdict(screen: Screen, answer: Answer, undecided: str = "") -> None:

@@ -24,7 +24,7 @@ def result(case: Case) -> str | None:
             if case.any_row(select.where(same)) is False:
                 return (
                     f"The query returns no rows: no row of {table[0].name} meets {text(node)}. "
-                    "Spell the value as the data does (see the schema's examples), or look for it in "
+                    "Spell the value as the data does (see the schema), or look for it in "
                     "another column."
                 )
     return None

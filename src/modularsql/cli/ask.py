@@ -1,0 +1,130 @@
+"""`modularsql ask`."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from modularsql.cli.common import (
+    common_options,
+    output,
+    print_json,
+    reporting,
+    setting_option,
+    settings_of,
+)
+from modularsql.errors import InputError
+
+if TYPE_CHECKING:
+    from modularsql.service.asking import Reply
+
+
+@click.command("ask")
+@click.argument("db")
+@click.argument("question", required=False)
+@click.option(
+    "--hint", default="", help="What helps with the question: a formula, what a word means."
+)
+@setting_option("model")
+@setting_option("base_url")
+@click.option("--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent.")
+@setting_option("samples")
+@click.option(
+    "--definitions",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Text file of what words mean in this business.",
+)
+@click.option(
+    "--examples",
+    "examples_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Solved questions (JSON Lines of question and sql) to learn from.",
+)
+@click.option("--without", multiple=True, metavar="PART", help="Leave a part of the pipeline out.")
+@click.option("--no-values", is_flag=True, help="Keep values of the data out of every prompt.")
+@click.option(
+    "--trace", type=click.Path(path_type=Path, dir_okay=False), help="Write what happened (JSON)."
+)
+@setting_option("fail_on")
+@common_options
+@reporting
+def command(
+    db: str,
+    question: str | None,
+    hint: str,
+    definitions: Path | None,
+    examples_file: Path | None,
+    without: tuple[str, ...],
+    no_values: bool,
+    trace: Path | None,
+    format_: str,
+    config: Path | None,
+    verbose: bool,
+    **flags: object,
+) -> int:
+    """Answer a question in words from a database, under guard.
+
+    DB is as for `guard`. Queries are sampled from a model, checked, run, compared by their results,
+    and the chosen one is guarded. Without QUESTION, on a terminal, questions are read one by one,
+    each with those before it in mind.
+
+    \b
+    Example:
+      modularsql ask shop.sqlite "Which customers never ordered?" --model gpt-4o-mini
+      modularsql ask shop.sqlite --model qwen3 --base-url http://127.0.0.1:11434/v1
+
+    \b
+    Exit status: as `guard`; 1 also where the database cannot answer.
+    """
+    from modularsql.service.asking import AskRequest, conversation
+
+    flags["show_values"] = "no" if no_values else None
+    settings = settings_of(config, **flags)
+    request = AskRequest(
+        target=db,
+        settings=settings,
+        hint=hint,
+        definitions=definitions,
+        examples=examples_file,
+        trace=trace,
+        without=without,
+    )
+    if question is None and not sys.stdin.isatty():
+        raise InputError("no question is given", 'write it: modularsql ask DB "…"')
+    status = 0
+    with conversation(request) as talk:
+        for asked in _questions(question):
+            reply = talk.ask(asked)
+            status = _show(reply, format_, settings.fail_on)
+    return status
+
+
+def _questions(question: str | None) -> Iterator[str]:
+    if question is not None:
+        yield question
+        return
+    while True:
+        try:
+            asked = input("? ")
+        except EOFError:
+            return
+        if asked.strip():
+            yield asked
+
+
+def _show(reply: "Reply", format_: str, fail_on: str) -> int:
+    from modularsql.service.asking import reply_json
+    from modularsql.service.guarding import exit_status
+
+    if format_ == "json":
+        print_json(reply_json(reply))
+    else:
+        from modularsql.cli.screen import Screen
+        from modularsql.cli.text import print_reply
+
+        with output():
+            screen = Screen()
+            print_reply(screen, reply)
+    return exit_status(reply.answer, fail_on)

@@ -1,0 +1,1 @@
+"""Look-ups behind ports: values of a database, solved questions, embeddings of texts."""

@@ -1,0 +1,76 @@
+"""Solved questions for the generator that learns from them, nearest first.
+
+Likeness is measured on masked questions (paper, S5): by the cosine of an embedder's vectors, and
+without one by the words that two questions have in common, in their order (difflib).
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from heapq import nlargest
+from pathlib import Path
+
+from modularsql.errors import InputError
+from modularsql.ports import Embedder, Example
+
+
+class Examples:
+    """Solved questions with their masked form."""
+
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        mask: Callable[[str], str],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._examples = list(examples)
+        self._masked = [mask(example.question) for example in self._examples]
+        self._embedder = embedder
+        self._vectors = embedder.embed(self._masked) if embedder and self._masked else ()
+
+    def nearest(self, masked: str, count: int) -> list[Example]:
+        """See `ports.ExampleIndex`."""
+        if not self._examples or count < 1:
+            return []
+        scores = self._by_words(masked) if self._embedder is None else self._by_meaning(masked)
+        best = nlargest(count, range(len(scores)), key=scores.__getitem__)
+        return [self._examples[i] for i in best]
+
+    def _by_words(self, masked: str) -> list[float]:
+        # The second sequence is the one that difflib remembers.
+        matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
+        matcher.set_seq2(masked.casefold().split())
+        scores = []
+        for known in self._masked:
+            matcher.set_seq1(known.casefold().split())
+            scores.append(matcher.ratio())
+        return scores
+
+    def _by_meaning(self, masked: str) -> list[float]:
+        assert self._embedder is not None
+        (wanted,) = self._embedder.embed([masked])
+        return [sum(a * b for a, b in zip(v, wanted, strict=True)) for v in self._vectors]
+
+
+def read_examples(path: Path) -> list[Example]:
+    """Examples from JSON Lines of `{"question": …, "sql": …}` (`query` and `SQL` will do too).
+
+    Raises `InputError` with the line that does not fit.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read examples from {path}: {reason}") from error
+    return [_example(line, f"{path}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
+
+
+def _example(line: str, where: str) -> Example:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{where} is no JSON", 'write {"question": "…", "sql": "…"}') from error
+    sql = next((value[k] for k in ("sql", "query", "SQL") if k in value), None)
+    if not isinstance(value.get("question"), str) or not isinstance(sql, str):
+        raise InputError(f"{where} has no question or no SQL", 'write {"question": …, "sql": …}')
+    return Example(question=value["question"], sql=sql)

@@ -1,0 +1,185 @@
+"""The use case `ask`: a question in words to a guarded answer, on one database."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from modularsql.catalog import Catalog
+from modularsql.config import Settings
+from modularsql.engines.isolated import IsolatedEngine
+from modularsql.errors import InputError, ModelError, SetupError
+from modularsql.guard.run import Guard
+from modularsql.llm.connect import connect_model
+from modularsql.pipeline.context import masked
+from modularsql.pipeline.deps import Deps
+from modularsql.pipeline.parts import check_parts
+from modularsql.pipeline.run import Asked
+from modularsql.pipeline.run import ask as run_pipeline
+from modularsql.pipeline.trace import Trace
+from modularsql.ports import Model
+from modularsql.records import Answer, Finding, Severity, Verdict
+from modularsql.retrieval.examples import Examples, read_examples
+from modularsql.service.jsonable import SCHEMA_VERSION, answer_json, plain
+
+_LONGEST_TEXT = 1_000_000
+_MOST_TURNS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskRequest:
+    """What `ask` needs. `examples` is a file of solved questions, `definitions` one of sentences
+    about the business; `without` names parts of the pipeline to leave out."""
+
+    target: str
+    settings: Settings
+    hint: str = ""
+    definitions: Path | None = None
+    examples: Path | None = None
+    trace: Path | None = None
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A guarded answer with what the pipeline knows of it; `trace` is where that was written."""
+
+    answer: Answer
+    confidence: float | None
+    candidates: int
+    unanswerable: str | None
+    trace: Trace
+    trace_path: Path | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Questions to one database, each with those before it in mind."""
+
+    request: AskRequest
+    deps: Deps
+    turns: list[tuple[str, str]] = field(default_factory=list)
+
+    def ask(self, question: str) -> Reply:
+        """Answer one question.
+
+        Raises `InputError` for an empty one, and `ModelError` when the model was of no use.
+        """
+        if not question.strip():
+            raise InputError("the question is empty", "write what you want to know")
+        asked = run_pipeline(question, self.deps, self._hint())
+        path = self.request.trace
+        if path is not None:
+            write_trace(asked.trace, path)
+        if asked.failure is not None:
+            raise ModelError(asked.failure, "check the model, or try again", "model")
+        reply = _reply(asked, path)
+        if reply.unanswerable is None:
+            self.turns.append((question, reply.answer.final_sql))
+        return reply
+
+    def _hint(self) -> str:
+        """The user's hint and the last turns, so that a question may lean on them."""
+        said = [f"earlier question: {q}\nits SQL: {sql}" for q, sql in self.turns[-_MOST_TURNS:]]
+        return "\n".join(filter(None, (self.request.hint, *said)))
+
+
+@contextmanager
+def conversation(request: AskRequest) -> Iterator[Conversation]:
+    """A database and a model to ask. Raises `InputError` or `SetupError` when it cannot start."""
+    check_parts(request.without)
+    model = connect_model(request.settings)
+    if model is None:
+        raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
+    definitions = _text(request.definitions) if request.definitions else ""
+    engine = IsolatedEngine(request.target, request.settings)
+    with Guard(engine, settings=request.settings) as guard:
+        yield Conversation(request=request, deps=_deps(request, model, guard, definitions))
+
+
+def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> Deps:
+    catalog = guard.engine.catalog()
+    if not catalog.tables:
+        raise InputError(f"{guard.engine.name} has no tables", "give a database that holds data")
+    return Deps(
+        model=model,
+        engine=guard.engine,
+        guard=guard,
+        catalog=catalog,
+        settings=request.settings,
+        examples=_examples(request.examples, catalog),
+        definitions=definitions,
+        without=frozenset(request.without),
+    )
+
+
+def _examples(path: Path | None, catalog: Catalog) -> Examples | None:
+    if path is None:
+        return None
+    return Examples(read_examples(path), lambda question: masked(question, catalog))
+
+
+def _reply(asked: Asked, path: Path | None) -> Reply:
+    state = asked.state
+    answer = state.answer or Answer(
+        sql="",
+        final_sql="",
+        verdict=Verdict.ANNOTATE,
+        dialect="",
+        findings=(not_answerable(state.unanswerable or "no candidate was written"),),
+    )
+    return Reply(
+        answer=replace(answer, question=state.question, cost=asked.trace.cost()),
+        confidence=state.confidence,
+        candidates=len(state.candidates),
+        unanswerable=None if state.answer else state.unanswerable,
+        trace=asked.trace,
+        trace_path=path,
+    )
+
+
+def not_answerable(why: str) -> Finding:
+    """The database cannot answer the question."""
+    return Finding(
+        rule="not_answerable",
+        severity=Severity.WARNING,
+        message=f"No query was run: {why.rstrip('.')}.",
+    )
+
+
+def reply_json(reply: Reply) -> dict[str, Any]:
+    """The object that `ask --format json` prints."""
+    return {
+        **answer_json(reply.answer),
+        "confidence": reply.confidence,
+        "candidates": reply.candidates,
+        "unanswerable": plain(reply.unanswerable),
+        "trace": None if reply.trace_path is None else str(reply.trace_path),
+    }
+
+
+def trace_json(trace: Trace) -> dict[str, Any]:
+    """One document for a question: every stage with its calls, decisions and output."""
+    found: dict[str, Any] = plain(asdict(trace))
+    return {"schema_version": SCHEMA_VERSION, **found, "cost": asdict(trace.cost())}
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Write the document; `InputError` where the file cannot be written."""
+    try:
+        path.write_text(json.dumps(trace_json(trace), ensure_ascii=False, indent=1), "utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the trace to {path}: {error.strerror}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}", "give a UTF-8 text file") from error
+    if len(text) > _LONGEST_TEXT:
+        raise InputError(f"{path} has more than {_LONGEST_TEXT:,} characters", "shorten it")
+    return text
