@@ -27,7 +27,10 @@ _LONGEST = 80
 def find_values(state: State, deps: Deps) -> State:
     """Keywords of the question, and the values of the database that resemble them."""
     if deps.values is None or not deps.has("values"):
-        return replace(state, decisions=("no value index: nothing was looked up",))
+        return replace(
+            state,
+            decisions=("no value index (modularsql index DB makes one): nothing was looked up",),
+        )
     keywords, how = _keywords(state, deps)
     found = deps.values.search(keywords, deps.settings.values_per_column)
     words = f"{len(keywords)} keywords ({how}), {len(found)} values found"

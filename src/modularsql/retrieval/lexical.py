@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any, Literal
 
 from modularsql.errors import InputError
 from modularsql.ports import Match
@@ -31,9 +32,10 @@ CREATE VIRTUAL TABLE IF NOT EXISTS trigram USING fts5(
 _FOUND = (
     'SELECT e.id, p."table", p."column", e.value, e.n FROM entry e JOIN part p ON p.id = e.part'
 )
-_FUZZY_ROWS = 200
+_FUZZY_ROWS = 100
 _SHORTEST_FUZZY = 3
 _LEAST_LIKENESS = 0.6
+_OF_A_PART = 0.9
 
 
 def folded(text: str) -> str:
@@ -43,7 +45,7 @@ def folded(text: str) -> str:
 
 
 class LexicalIndex:
-    """A value index in a file; threads may share it. Raises `InputError` for a file that is none."""
+    """A value index in a file; threads may share it. `InputError` for a file that is none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -134,7 +136,7 @@ class LexicalIndex:
         plain = folded(keyword)
         rows = self._all(f"{_FOUND} WHERE e.folded = ?", (plain,)) if plain else []
         for _, table, column, value, _ in rows:
-            how = "exact" if value == keyword else "folded"
+            how: Literal["exact", "folded"] = "exact" if value == keyword else "folded"
             yield Match(
                 table=table, column=column, value=value, keyword=keyword, score=1.0, how=how
             )
@@ -152,7 +154,7 @@ class LexicalIndex:
                     how="fuzzy",
                 )
 
-    def _nearly(self, plain: str) -> list[tuple[int, str, str, str, int]]:
+    def _nearly(self, plain: str) -> list[Any]:
         grams = dict.fromkeys(plain[i : i + 3] for i in range(len(plain) - 2))
         wanted = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
         return self._all(
@@ -161,18 +163,25 @@ class LexicalIndex:
             (wanted, _FUZZY_ROWS),
         )
 
-    def _all(self, sql: str, values: Sequence[object] = ()) -> list[tuple[int, str, str, str, int]]:
+    def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock, closing(self._connection.execute(sql, values)) as cursor:
             return cursor.fetchall()
 
 
 def likeness(one: str, other: str) -> float:
-    """From 0 to 1: the share of characters in common runs; a word within a phrase counts high."""
+    """From 0 to 1: the share of characters in common runs; a part of a value counts a bit less."""
+    whole = _ratio(one, other)
+    words, of = one.split(), other.split()
+    if len(words) >= len(of) or not words:
+        return whole
+    # The keyword against every run of so many words of the value.
+    runs = (" ".join(of[i : i + len(words)]) for i in range(len(of) - len(words) + 1))
+    return max(whole, _OF_A_PART * max(_ratio(one, run) for run in runs))
+
+
+def _ratio(one: str, other: str) -> float:
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    ratio = matcher.ratio()
-    shorter, longer = sorted((one, other), key=len)
-    inside = f" {shorter} " in f" {longer} "
-    return max(ratio, 0.9) if inside and len(shorter) >= _SHORTEST_FUZZY else ratio
+    return matcher.ratio() if matcher.real_quick_ratio() >= _LEAST_LIKENESS else 0.0
 
 
 def _delete(writer: sqlite3.Connection, part: int) -> None:

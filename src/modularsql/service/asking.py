@@ -22,6 +22,8 @@ from modularsql.pipeline.trace import Trace
 from modularsql.ports import Model
 from modularsql.records import Answer, Finding, Severity, Verdict
 from modularsql.retrieval.examples import Examples, read_examples
+from modularsql.retrieval.lexical import LexicalIndex
+from modularsql.service.indexing import index_path
 from modularsql.service.jsonable import SCHEMA_VERSION, answer_json, plain
 
 _LONGEST_TEXT = 1_000_000
@@ -109,10 +111,17 @@ def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> 
         guard=guard,
         catalog=catalog,
         settings=request.settings,
+        values=_values(request),
         examples=_examples(request.examples, catalog),
         definitions=definitions,
         without=frozenset(request.without),
     )
+
+
+def _values(request: AskRequest) -> LexicalIndex | None:
+    """The index that `modularsql index` made; none where values are to stay out of prompts."""
+    path = index_path(request.target, request.settings)
+    return LexicalIndex(path) if request.settings.show_values == "yes" and path.exists() else None
 
 
 def _examples(path: Path | None, catalog: Catalog) -> Examples | None:
