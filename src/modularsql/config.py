@@ -101,6 +101,7 @@ class Settings:
     index_dir: str = _text("", "Folder of value indexes  (none given: .cache/modularsql/index)")
     index_values: int = _number(10_000, "Values indexed of one column, the most frequent", 1)
     profile: str = _text("", "Checkers that are one benchmark's habit: bird", ("", "bird"))
+    without: str = _text("", "Parts of ask left out, by commas: linking.reversed,revision.join")
     show_values: str = _text("yes", "Whether models see values of the data", ("yes", "no"))
     ask_workers: int = _number(16, "Threads that work on one question", 1, 256)
 

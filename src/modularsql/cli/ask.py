@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 @setting_option("model")
 @setting_option("base_url")
 @click.option("--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent.")
-@setting_option("samples")
 @click.option(
     "--definitions",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -42,12 +41,10 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Solved questions (JSON Lines of question and sql) to learn from.",
 )
-@click.option("--without", multiple=True, metavar="PART", help="Leave a part of the pipeline out.")
 @click.option("--no-values", is_flag=True, help="Keep values of the data out of every prompt.")
 @click.option(
     "--trace", type=click.Path(path_type=Path, dir_okay=False), help="Write what happened (JSON)."
 )
-@setting_option("fail_on")
 @common_options
 @reporting
 def command(
@@ -56,7 +53,6 @@ def command(
     hint: str,
     definitions: Path | None,
     examples_file: Path | None,
-    without: tuple[str, ...],
     no_values: bool,
     trace: Path | None,
     format_: str,
@@ -72,7 +68,7 @@ def command(
 
     \b
     Example:
-      modularsql ask shop.sqlite "Which customers never ordered?" --model gpt-4o-mini
+      modularsql ask shop.sqlite "Who never ordered?" --model gpt-4o-mini
       modularsql ask shop.sqlite --model qwen3 --base-url http://127.0.0.1:11434/v1
 
     \b
@@ -89,7 +85,6 @@ def command(
         definitions=definitions,
         examples=examples_file,
         trace=trace,
-        without=without,
     )
     if question is None and not sys.stdin.isatty():
         raise InputError("no question is given", 'write it: modularsql ask DB "…"')

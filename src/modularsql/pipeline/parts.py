@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.pipeline.checkers import CHECKERS
 from modularsql.pipeline.generation import GENERATORS
@@ -20,7 +21,12 @@ PARTS: tuple[str, ...] = (
     "selection.judge",
     "guard",
 )
-"""What `--without` takes."""
+"""What the setting `without` takes."""
+
+
+def parts_left_out(settings: Settings) -> tuple[str, ...]:
+    """The names in the setting `without`."""
+    return tuple(filter(None, (name.strip() for name in settings.without.split(","))))
 
 
 def check_parts(names: Iterable[str]) -> None:
@@ -30,7 +36,7 @@ def check_parts(names: Iterable[str]) -> None:
         if name not in PARTS:
             close = get_close_matches(name, PARTS, 1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(PARTS)}"
-            raise InputError(f"--without {name} names no part of the pipeline", hint)
+            raise InputError(f"without {name!r} names no part of the pipeline", hint)
         left.discard(name.removeprefix("generation."))
     if not left:
-        raise InputError("--without leaves no generator", f"keep one of {', '.join(GENERATORS)}")
+        raise InputError("without leaves no generator", f"keep one of {', '.join(GENERATORS)}")

@@ -15,7 +15,7 @@ from modularsql.guard.run import Guard
 from modularsql.llm.connect import connect_model
 from modularsql.pipeline.context import masked
 from modularsql.pipeline.deps import Deps
-from modularsql.pipeline.parts import check_parts
+from modularsql.pipeline.parts import check_parts, parts_left_out
 from modularsql.pipeline.run import Asked
 from modularsql.pipeline.run import ask as run_pipeline
 from modularsql.pipeline.trace import Trace
@@ -33,7 +33,7 @@ _MOST_TURNS = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskRequest:
     """What `ask` needs. `examples` is a file of solved questions, `definitions` one of sentences
-    about the business; `without` names parts of the pipeline to leave out."""
+    about the business."""
 
     target: str
     settings: Settings
@@ -41,7 +41,6 @@ class AskRequest:
     definitions: Path | None = None
     examples: Path | None = None
     trace: Path | None = None
-    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,7 @@ class Conversation:
 @contextmanager
 def conversation(request: AskRequest) -> Iterator[Conversation]:
     """A database and a model to ask. Raises `InputError` or `SetupError` when it cannot start."""
-    check_parts(request.without)
+    check_parts(parts_left_out(request.settings))
     model = connect_model(request.settings)
     if model is None:
         raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
@@ -114,7 +113,7 @@ def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> 
         values=_values(request),
         examples=_examples(request.examples, catalog),
         definitions=definitions,
-        without=frozenset(request.without),
+        without=frozenset(parts_left_out(request.settings)),
     )
 
 
