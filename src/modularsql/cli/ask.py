@@ -69,7 +69,7 @@ def command(
     \b
     Example:
       modularsql ask shop.sqlite "Who never ordered?" --model gpt-4o-mini
-      modularsql ask shop.sqlite --model qwen3 --base-url http://127.0.0.1:11434/v1
+      modularsql ask shop.sqlite --model qwen3 --base-url http://localhost:8000/v1
 
     \b
     Exit status: as `guard`; 1 also where the database cannot answer.

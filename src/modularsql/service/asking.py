@@ -12,6 +12,7 @@ from modularsql.config import Settings
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.guard.run import Guard
+from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.pipeline.context import masked
 from modularsql.pipeline.deps import Deps
@@ -24,7 +25,7 @@ from modularsql.records import Answer, Finding, Severity, Verdict
 from modularsql.retrieval.examples import Examples, read_examples
 from modularsql.retrieval.lexical import LexicalIndex
 from modularsql.service.indexing import index_path
-from modularsql.service.jsonable import SCHEMA_VERSION, answer_json, plain
+from modularsql.service.jsonable import SCHEMA_VERSION, answer_json
 
 _LONGEST_TEXT = 1_000_000
 _MOST_TURNS = 5

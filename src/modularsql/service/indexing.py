@@ -9,9 +9,10 @@ from typing import Any
 from modularsql.config import Settings
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import SetupError
+from modularsql.json_values import plain
 from modularsql.retrieval.extraction import columns, extract
 from modularsql.retrieval.lexical import LexicalIndex
-from modularsql.service.jsonable import SCHEMA_VERSION, plain
+from modularsql.service.jsonable import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
