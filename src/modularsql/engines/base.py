@@ -1,8 +1,7 @@
-"""What all engines share: the clock of a query, a watchdog, the caps on what is kept."""
+"""What all engines share: the clock of a query, the caps on what is kept."""
 
-import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from modularsql.errors import InputError
@@ -48,60 +47,6 @@ class Clock:
     def ms(self) -> float:
         """Milliseconds since the start."""
         return (time.monotonic() - self._start) * 1000
-
-
-class Watchdog:
-    """Calls `stop` from a thread of its own when an armed clock runs out.
-
-    One thread serves all queries of an engine. What does not yield to `stop` runs on: see
-    `engines/isolated.py` for queries that must be killed.
-    """
-
-    def __init__(self) -> None:
-        self._armed: tuple[Clock, Callable[[], None]] | None = None
-        self._changed = threading.Condition()
-        self._closed = False
-        self._wakes = 0.0
-        self._thread: threading.Thread | None = None
-
-    def arm(self, clock: Clock, stop: Callable[[], None]) -> None:
-        """Watch this clock from now on."""
-        with self._changed:
-            self._armed = (clock, stop)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, daemon=True)
-                self._thread.start()
-            elif clock.end < self._wakes:  # else it wakes early enough by itself
-                self._changed.notify()
-
-    def disarm(self) -> None:
-        """The query ended by itself."""
-        with self._changed:
-            self._armed = None
-
-    def close(self) -> None:
-        """End the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-
-    def _watch(self) -> None:
-        with self._changed:
-            while not self._closed:
-                if self._armed is None:
-                    self._wait(None)
-                    continue
-                clock, stop = self._armed
-                if clock.passed():
-                    stop()
-                    # Again until disarmed: an interrupt before the query began is forgotten.
-                    self._wait(0.05)
-                else:
-                    self._wait(clock.left())
-
-    def _wait(self, seconds: float | None) -> None:
-        self._wakes = float("inf") if seconds is None else time.monotonic() + seconds
-        self._changed.wait(seconds)
 
 
 def first_rows(rows: Iterable[Row], limits: Limits, max_cell: int) -> tuple[list[Row], bool]:

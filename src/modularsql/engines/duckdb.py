@@ -19,9 +19,10 @@ import duckdb
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.base import Clock, TooLargeError, Watchdog, closed, first_rows, too_long
+from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
 from modularsql.engines.duckdb_catalog import names_a_collation, read_catalog
 from modularsql.engines.duckdb_instance import open_instance
+from modularsql.engines.watchdog import WATCHDOG
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
@@ -60,7 +61,6 @@ class DuckDBEngine:
         self._catalog: Catalog | None = None
         self._compares_bytes: bool | None = None
         self._instance = open_instance(path, self._settings)
-        self._watchdog = Watchdog()
 
     @property
     def name(self) -> str:
@@ -106,7 +106,6 @@ class DuckDBEngine:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._watchdog.close()
                 self._instance.release()
 
     def _check_open(self) -> None:
@@ -124,11 +123,11 @@ class DuckDBEngine:
     def _cursor(self, clock: Clock) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection of its own for each query: nothing temporary outlives it."""
         cursor = self._instance.connection.cursor()
-        self._watchdog.arm(clock, cursor.interrupt)
+        WATCHDOG.arm(clock, cursor.interrupt)
         try:
             yield cursor
         finally:
-            self._watchdog.disarm()
+            WATCHDOG.disarm(clock)
             cursor.close()
 
     def _run(self, cursor: duckdb.DuckDBPyConnection, limits: Limits, clock: Clock) -> Outcome:

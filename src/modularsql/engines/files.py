@@ -38,20 +38,22 @@ def existing_file(path: Path) -> Path:
     return path
 
 
-def head(path: Path, size: int) -> bytes:
-    """The first bytes of a file. Raises `SetupError` where it cannot be read."""
+def head(path: Path, size: int, found: os.stat_result | None = None) -> bytes:
+    """The first bytes of a file, `found` being its stat where the caller has it already.
+
+    Raises `SetupError` where it cannot be read.
+    """
     try:
         if sys.platform == "win32":
             with path.open("rb") as file:
                 return file.read(size)
         with _turn:
-            return os.pread(_descriptor(path), size, 0)
+            return os.pread(_descriptor(path, found or path.stat()), size, 0)
     except OSError as error:
         raise _unreadable(path, error) from error
 
 
-def _descriptor(path: Path) -> int:
-    found = path.stat()
+def _descriptor(path: Path, found: os.stat_result) -> int:
     key = (found.st_dev, found.st_ino)
     if key not in _descriptors:
         for gone in [k for k, fd in _descriptors.items() if os.fstat(fd).st_nlink == 0]:

@@ -50,7 +50,7 @@ class SqliteEngine:
         self._catalog: Catalog | None = None
         self._compares_bytes: bool | None = None
         self._reader = SqliteReader(self._path, self._settings.max_cell_bytes)
-        self._reader.read(self._follow_the_schema, Clock(self._settings.timeout))
+        self._reader.open(Clock(self._settings.timeout))
 
     @property
     def name(self) -> str:

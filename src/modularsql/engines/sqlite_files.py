@@ -58,13 +58,13 @@ class Snapshot:
 def snapshot(path: Path) -> Snapshot:
     """What lies at `path` (links followed by the caller). Raises `SetupError` if unreadable.
 
-    Runs before and after every query, so it asks the system no more than it must.
+    Runs before every query, so it asks the system no more than it must.
     """
     try:
-        main = path.stat()
+        main = os.stat(path)  # noqa: PTH116 - before every query
     except OSError as error:
         raise SetupError(f"cannot read {path}: {error.strerror}", kind="not_found") from error
-    header = head(path, 20)
+    header = head(path, 20, main)
     identity = (main.st_dev, main.st_ino)
     if 2 not in header[18:20]:
         return Snapshot(path=path, mode="plain", stamp=identity)
@@ -86,6 +86,6 @@ def snapshot(path: Path) -> Snapshot:
 
 def _stat(path: str) -> os.stat_result | None:
     try:
-        return os.stat(path)  # noqa: PTH116 - twice for every query
+        return os.stat(path)  # noqa: PTH116 - for every query
     except OSError:
         return None

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modularsql.engines.base import LONGEST_SQL, Clock, Watchdog
+from modularsql.engines.base import LONGEST_SQL, Clock
 from modularsql.engines.sqlite_errors import is_interrupted, is_locked, unreadable
 from modularsql.engines.sqlite_files import Snapshot, snapshot
 from modularsql.engines.sqlite_rules import Authorizer
+from modularsql.engines.watchdog import WATCHDOG
 from modularsql.errors import SetupError
 
 _T = TypeVar("_T")
@@ -39,10 +40,14 @@ class SqliteReader:
         self._max_cell_bytes = max_cell_bytes
         self._connection: sqlite3.Connection | None = None
         self._snapshot: Snapshot | None = None
-        self._watchdog = Watchdog()
         self.authorizer = Authorizer()
         self.clock = Clock(0)
         self.opened = 0
+
+    def open(self, clock: Clock) -> None:
+        """Open the file, waiting for locks that long. Raises `SetupError` when it cannot be read."""
+        self.clock = clock
+        self._follow_the_file()
 
     def read(self, what: Callable[[sqlite3.Connection], _T], clock: Clock) -> _T:
         """What `what` returns; asked again if the file was changed under a view without locks.
@@ -51,15 +56,15 @@ class SqliteReader:
         """
         self.clock = clock
         while True:
-            connection = self._follow_the_file()
-            before = self._snapshot
+            connection, now = self._follow_the_file()
             try:
                 result = self._watched(what, connection)
             except SetupError:
-                if snapshot(self._path) == before:
+                if snapshot(self._path) == now:
                     raise
             else:
-                if snapshot(self._path) == before:
+                # In mode `plain` SQLite's own locks keep writers out while it reads.
+                if now.mode == "plain" or snapshot(self._path) == now:
                     return result
             if not clock.pause(0.001):
                 raise SetupError(f"{self._path} changed as it was read", "try again", "locked")
@@ -78,21 +83,17 @@ class SqliteReader:
             else:
                 return
 
-    def close(self) -> None:
-        """Close the connection and drop the private copy, if there was one."""
-        self._watchdog.close()
-        self._release()
-
     def _watched(self, what: Callable[[sqlite3.Connection], _T], connection: Any) -> _T:
         self.authorizer.refused = None
-        self._watchdog.arm(self.clock, connection.interrupt)
+        clock = self.clock
+        WATCHDOG.arm(clock, connection.interrupt)
         try:
             return what(connection)
         except (sqlite3.Error, UnicodeError) as error:  # names that are not UTF-8
             self.check_signal(error)
             raise unreadable(self._path, error) from error
         finally:
-            self._watchdog.disarm()
+            WATCHDOG.disarm(clock)
 
     def check_signal(self, error: Exception) -> None:
         """SQLite takes an exception of a signal handler (Ctrl-C) for a wish to stop, and drops it.
@@ -102,13 +103,13 @@ class SqliteReader:
         if is_interrupted(error) and not self.clock.passed():
             raise KeyboardInterrupt from error
 
-    def _follow_the_file(self) -> sqlite3.Connection:
+    def _follow_the_file(self) -> tuple[sqlite3.Connection, Snapshot]:
         """The connection, opened anew when the file is not what the open one assumes."""
         while True:
             now = snapshot(self._path)
             if self._connection is not None and now == self._snapshot:
-                return self._connection
-            self._release()
+                return self._connection, now
+            self.close()
             try:
                 self._connection = self._open(now)
             except sqlite3.Error as error:
@@ -119,7 +120,7 @@ class SqliteReader:
             else:
                 self._snapshot = now
                 self.opened += 1
-                return self._connection
+                return self._connection, now
 
     def _open(self, now: Snapshot) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -140,7 +141,8 @@ class SqliteReader:
             raise
         return connection
 
-    def _release(self) -> None:
+    def close(self) -> None:
+        """Close the connection and drop the private copy, if there was one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

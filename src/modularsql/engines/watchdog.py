@@ -1,0 +1,68 @@
+"""Stops queries that run beyond their clock, from one thread for the whole process.
+
+What does not yield to being stopped runs on: see `isolated.py` for queries that must be killed.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from modularsql.engines.base import Clock
+
+_AGAIN = 0.05
+"""Seconds until a query is stopped once more: an interrupt before it began is forgotten."""
+
+
+class Watchdog:
+    """Calls `stop` when the clock it was armed with runs out, again and again until disarmed.
+
+    A thread for each engine would cost as much as opening a small database does.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: after a fork there is no thread, and nobody who would disarm."""
+        self._armed: dict[Clock, Callable[[], None]] = {}
+        self._changed = threading.Condition()
+        self._wakes = float("inf")
+        self._thread: threading.Thread | None = None
+
+    def arm(self, clock: Clock, stop: Callable[[], None]) -> None:
+        """Watch this clock from now on."""
+        with self._changed:
+            self._armed[clock] = stop
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, daemon=True)
+                self._thread.start()
+            elif clock.end < self._wakes:  # else it wakes early enough by itself
+                self._changed.notify()
+
+    def disarm(self, clock: Clock) -> None:
+        """The query ended by itself; from here on its `stop` is not called."""
+        with self._changed:
+            self._armed.pop(clock, None)
+
+    def _watch(self) -> None:
+        with self._changed:
+            while True:
+                late = [stop for clock, stop in self._armed.items() if clock.passed()]
+                for stop in late:
+                    with suppress(Exception):  # the others are still to be watched
+                        stop()
+                ends = [clock.end for clock in self._armed]
+                self._wait(_AGAIN if late else min(ends) - time.monotonic() if ends else None)
+
+    def _wait(self, seconds: float | None) -> None:
+        self._wakes = float("inf") if seconds is None else time.monotonic() + seconds
+        self._changed.wait(seconds if seconds is None else max(0.0, seconds))
+
+
+WATCHDOG = Watchdog()
+"""The one of this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WATCHDOG.reset)
