@@ -45,8 +45,9 @@ def test_a_setting_has_help_and_a_default_within_its_bounds(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n, f in SETTINGS.items() if not isinstance(f.default, str)])
 def test_a_number_has_bounds_at_both_ends(name: str) -> None:
     lowest, highest = SETTINGS[name].metadata["range"]
-    assert getattr(load({name: lowest}, environ={}), name) == lowest
-    assert getattr(load({name: str(highest)}, environ={}), name) == highest
+    apart = {"tau_inject": 1.0, "tau_remove": 0.0}  # these two must fit each other
+    assert getattr(load({**apart, name: lowest}, environ={}), name) == lowest
+    assert getattr(load({**apart, name: str(highest)}, environ={}), name) == highest
     for wrong in (lowest - 1, highest * 2, float("inf"), "1e400", "nan", "-inf"):
         assert f"--{name.replace('_', '-')} must be" in problem(flags={name: wrong})
 
@@ -117,3 +118,16 @@ def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
     settings = load(environ={})
     assert (settings.jobs, settings.timeout) == (2, 5.0)
     assert (type(settings.jobs), type(settings.timeout)) == (int, float)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"tau_inject": 0.1}, "tau_inject (0.1) must be above tau_remove (0.1)"),
+        ({"tau_remove": 0.9}, "tau_inject (0.8) must be above tau_remove (0.9)"),
+        ({"tau_inject": 0.3, "tau_remove": 0.4}, "raise the one or lower the other"),
+    ],
+)
+def test_thresholds_that_would_undo_each_other_are_refused(flags: Any, said: str) -> None:
+    assert said in problem(flags=flags)
+    assert load(flags={"tau_inject": 0.2}, environ={}).tau_inject == 0.2

@@ -47,8 +47,8 @@ class Settings:
     threads: int = _number(2, "Threads an engine may use for one query (DuckDB)", 1, 1024)
     max_parse_chars: int = _number(100_000, "Longest SQL that is parsed; longer is only run", 1)
     policy: str = _text("grain", "What is repaired: grain, paper, p1, p1-p2 or off")
-    tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0, 1)
-    tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 1)
+    tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0.001, 1)
+    tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 0.999)
     tau_repeat: float = _number(
         1.5, "Times a listed row must come back on average to be repaired unasked (grain)", 1
     )
@@ -139,7 +139,19 @@ def load(
     for name, value in (flags or {}).items():
         if value is not None:
             merged[name] = _checked(name, value, "--" + name.replace("_", "-"))
-    return Settings(**merged)
+    return _together(Settings(**merged))
+
+
+def _together(settings: Settings) -> Settings:
+    """The settings, if they also fit each other."""
+    if settings.tau_inject <= settings.tau_remove:
+        # In between, DISTINCT would be added to a query and then taken away from it.
+        raise InputError(
+            f"tau_inject ({settings.tau_inject:g}) must be above "
+            f"tau_remove ({settings.tau_remove:g})",
+            "raise the one or lower the other",
+        )
+    return settings
 
 
 def api_key(variable: str, base_url: str, environ: Mapping[str, str] | None = None) -> str:

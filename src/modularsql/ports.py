@@ -29,16 +29,25 @@ class Engine(Protocol):
         """The name sqlglot knows the SQL dialect by."""
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
-        """Run one statement that only reads, within `limits`, and return its first rows."""
+        """Run one statement that only reads, within `limits`, and return its first rows.
+
+        Raises `SetupError` when the database can no longer be read, `InputError` when closed.
+        """
 
     def catalog(self) -> Catalog:
-        """Tables, columns, keys and foreign keys as the engine declares them."""
+        """Tables, columns, keys and foreign keys as the engine declares them.
+
+        Raises `SetupError` when they cannot be read, `InputError` when closed.
+        """
 
     def compares_bytes(self) -> bool:
-        """Whether equal text means equal bytes in every column (no NOCASE and the like)."""
+        """Whether equal text means equal bytes in every column (no NOCASE and the like).
+
+        Raises `SetupError` when that cannot be read, `InputError` when closed.
+        """
 
     def close(self) -> None:
-        """Give the connection back; a closed engine runs nothing more."""
+        """Give the connection back; a closed engine runs nothing more. Raises nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

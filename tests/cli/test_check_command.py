@@ -141,6 +141,7 @@ def test_a_key_file_settles_what_the_schema_leaves_open(check: Run, tmp_path: Pa
 def test_what_a_key_file_says_of_unknown_tables_is_noted(check: Run, tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_text('[tables.bil]\nprimary_key = ["id"]\n')
     (note,) = in_json(check, FINE, "--keys", "keys.toml")["notes"]
+    assert "no such table in schema.sql; did you mean bill?" in note
     assert note.startswith("bil: no such table")
     assert "did you mean bill?" in note
 
@@ -230,6 +231,14 @@ def test_several_rules_may_be_allowed(check: Run) -> None:
     sql = f"Here:\n```sql\n{TOTAL}\n```"
     assert rules(check, sql) == [("sql_extracted", "info"), ("fan_out_sum", "error")]
     assert rules(check, sql, "--allow", "sql_extracted", "--allow", "fan_out_sum") == []
+
+
+def test_an_unknown_rule_cannot_be_allowed(run: Run, check: Run, tmp_path: Path) -> None:
+    check(FINE)  # writes the schema
+    said = refusal(run, FINE, "--schema", "schema.sql", "--allow", "chsm")
+    assert "--allow 'chsm' is no rule (nearest: chasm" in said
+    (note,) = in_json(check, f"-- modularsql: allow chsm\n{FINE}")["notes"]
+    assert "allow chsm silences nothing" in note
 
 
 def test_names_that_are_not_known_are_noted_once(check: Run) -> None:

@@ -176,7 +176,38 @@ def test_a_query_with_unbound_parameters_is_not_run(run: Run, shop: Path) -> Non
     for sql, given in (("SELECT ?", []), ("SELECT ?, ?", ["--param", "1=1"])):
         printed = answer(run, shop, sql, *given)
         assert (printed["verdict"], printed["probe"], printed["rows"]) == ("undecided", None, [])
-        assert "--param" in printed["findings"][0]["message"]
+        assert "parameters without values; give each" in printed["findings"][0]["message"]
+
+
+def test_a_value_for_no_parameter_is_named(run: Run, shop: Path) -> None:
+    sql = "SELECT name FROM customer WHERE id = :id"
+    for given, said in ((["id=1", "ix=2"], "no parameter ix"), (["1=1", "2=2"], "no parameter 2")):
+        options = [part for pair in given for part in ("--param", pair)]
+        printed = answer(run, shop, sql, *options)
+        assert (printed["verdict"], printed["probe"], printed["rows"]) == ("undecided", None, [])
+        assert said in printed["findings"][0]["message"]
+
+
+def test_an_unknown_rule_cannot_be_allowed(run: Run, shop: Path) -> None:
+    assert "no rule (nearest: fan_out_sum" in refusal(
+        run, shop, "SELECT 1", "--allow", "fanout_sum"
+    )
+    printed = answer(run, shop, "-- modularsql: allow fanout_sum\nSELECT 1")
+    assert printed["verdict"] == "pass"
+    (note,) = printed["notes"]
+    assert "allow fanout_sum silences nothing" in note
+    assert "nearest: fan_out_sum" in note
+
+
+def test_allowing_the_cause_of_copies_allows_the_copies(run: Run, shop: Path) -> None:
+    sql = "SELECT c.name FROM customer c JOIN orders o ON o.customer = c.id"
+    assert {f["rule"] for f in answer(run, shop, sql)["findings"]} >= {
+        "fan_out_rows",
+        "duplicate_rows",
+    }
+    assert answer(run, shop, sql, "--allow", "fan_out_rows")["findings"] == []
+    noted = answer(run, shop, f"-- modularsql: allow fan_out_rows\n{sql}")
+    assert (noted["verdict"], noted["findings"]) == ("pass", [])
 
 
 def test_an_allowed_rule_is_silent_and_others_are_not(run: Run, shop: Path) -> None:

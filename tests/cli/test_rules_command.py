@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from modularsql.guard.findings import RUNTIME_RULES
 from modularsql.multiplicity.registry import rules
@@ -70,11 +71,17 @@ def test_show_without_a_name_is_refused(run: Run) -> None:
     assert "rules show needs the name of a rule" in ran.stderr
 
 
-def test_in_json_rules_are_a_list_of_name_summary_and_page(run: Run) -> None:
-    every = json.loads(run("rules", "--format", "json").stdout)
+def test_in_json_rules_have_name_summary_and_page(run: Run) -> None:
+    schema = json.loads(run("schema", "rules").stdout)
+    whole = json.loads(run("rules", "--format", "json").stdout)
+    Draft202012Validator(schema).validate(whole)
+    assert whole["schema_version"] == 1
+    every = whole["rules"]
     assert [rule["name"] for rule in every] == NAMES
     assert all(set(rule) == {"name", "summary", "page"} for rule in every)
-    (one,) = json.loads(run("rules", "show", "chasm", "--format", "json").stdout)
+    alone = json.loads(run("rules", "show", "chasm", "--format", "json").stdout)
+    Draft202012Validator(schema).validate(alone)
+    (one,) = alone["rules"]
     assert one in every
     assert one["page"] == run("rules", "show", "chasm").stdout
     ran = run("rules", "show", "chsm", "--format", "json")

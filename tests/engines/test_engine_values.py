@@ -140,6 +140,25 @@ def test_a_parameter_without_a_value_is_told_from_an_error(
 
 
 @pytest.mark.parametrize(
+    ("sql", "params", "said"),
+    [
+        ("SELECT ?", None, "without values"),
+        ("SELECT $a, $b", {"a": 1}, "without values"),
+        ("SELECT ?", [1, 2], "no parameter 2"),
+        ("SELECT 1", [5], "no parameter 1"),
+        ("SELECT $a", {"a": 1, "b": 2}, "no parameter b"),
+        ("SELECT 1", {"b": 2}, "no parameter b"),
+    ],
+)
+def test_a_value_too_many_is_told_from_one_too_few(
+    shop: Engine, sql: str, params: Any, said: str
+) -> None:
+    found = failure(shop, sql, params)
+    assert found.kind == FailureKind.UNBOUND
+    assert said in found.message, found
+
+
+@pytest.mark.parametrize(
     "odd",
     [object, 10**40, "lone \ud800 surrogate", [1].__iter__(), 1j],
     ids=["class", "huge", "surrogate", "iterator", "complex"],

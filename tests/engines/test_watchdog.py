@@ -32,10 +32,17 @@ def test_the_shorter_clock_is_stopped_first_though_it_was_armed_later() -> None:
 
 
 def test_who_is_disarmed_is_not_stopped_and_who_stays_is_stopped_again() -> None:
-    watchdog, calls, done = Watchdog(), [], threading.Event()
+    watchdog, done = Watchdog(), threading.Event()
+    calls: list[str] = []
     gone, stays = Clock(0.1), Clock(0.1)
     watchdog.arm(gone, lambda: calls.append("gone"))
-    watchdog.arm(stays, lambda: (calls.append("stays"), len(calls) > 1 and done.set()))
+
+    def stop() -> None:
+        calls.append("stays")
+        if len(calls) > 1:
+            done.set()
+
+    watchdog.arm(stays, stop)
     watchdog.disarm(gone)
     assert until(done)
     assert set(calls) == {"stays"}
@@ -43,7 +50,11 @@ def test_who_is_disarmed_is_not_stopped_and_who_stays_is_stopped_again() -> None
 
 def test_a_stop_that_fails_does_not_leave_the_others_alone() -> None:
     watchdog, stopped = Watchdog(), threading.Event()
-    watchdog.arm(Clock(0), lambda: 1 / 0)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    watchdog.arm(Clock(0), fail)
     watchdog.arm(Clock(0.05), stopped.set)
     assert until(stopped)
 

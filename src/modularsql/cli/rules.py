@@ -20,7 +20,7 @@ def command(show: str | None, name: str | None, format_: str, verbose: bool) -> 
       modularsql rules show fan_out_sum
     """
     from modularsql.errors import InputError
-    from modularsql.service.ruling import all_rules, one_rule
+    from modularsql.service.ruling import all_rules, one_rule, rules_json
 
     if show not in (None, "show"):
         raise InputError(f"rules does not know {show!r}", f"write modularsql rules show {show}")
@@ -29,7 +29,7 @@ def command(show: str | None, name: str | None, format_: str, verbose: bool) -> 
     found = [one_rule(name)] if name is not None else all_rules()
     with output():
         if format_ == "json":
-            print_json([{"name": r.name, "summary": r.summary, "page": r.page} for r in found])
+            print_json(rules_json(found))
         elif name is not None:
             click.echo(found[0].page, nl=False)
         else:

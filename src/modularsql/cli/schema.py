@@ -6,7 +6,7 @@ import click
 
 from modularsql.cli.common import output, reporting
 
-NAMES = ("guard", "repair", "eval", "check", "error")
+NAMES = ("guard", "repair", "eval", "check", "rules", "error")
 
 
 @click.command("schema")
@@ -15,8 +15,8 @@ NAMES = ("guard", "repair", "eval", "check", "error")
 def command(name: str) -> int:
     """Print the JSON Schema of what a command prints under --format json.
 
-    NAME is guard, repair, eval or check, or error for what every command prints when it could not
-    start.
+    NAME is guard, repair, eval, check or rules, or error for what every command prints when it
+    could not start.
 
     \b
     Example:

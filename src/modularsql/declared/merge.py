@@ -11,13 +11,14 @@ from modularsql.records import Evidence
 _DEFAULT_SCHEMAS = ("", "main", "public", "dbo")
 
 
-def merge(catalog: Catalog, declared: Declared) -> Declared:
+def merge(catalog: Catalog, declared: Declared, source: str = "the database") -> Declared:
     """The catalog with the keys, foreign keys and not-null columns that were said of its tables.
 
     What the engine declares already is left alone. What names a table or column that is not
-    there, or that cannot be told apart, is listed in `problems`, after those of `declared`.
+    there, or that cannot be told apart, is listed in `problems`, after those of `declared`, and
+    `source` says there where the catalog came from.
     """
-    merging = _Merging(tables=list(catalog.tables))
+    merging = _Merging(tables=list(catalog.tables), source=source)
     said_of = [table for table in declared.catalog if _says_something(table)]
     homes = [(said, merging.place(said.schema, said.name)) for said in said_of]
     for said, at in homes:
@@ -39,6 +40,7 @@ class _Merging:
     """The tables so far, and which schemas of the file stand for which of the database."""
 
     tables: list[Table]
+    source: str
     problems: list[str] = field(default_factory=list)
     elsewhere: dict[str, set[str]] = field(default_factory=dict)
 
@@ -48,7 +50,7 @@ class _Merging:
         if not found:
             near = get_close_matches(name, [table.name for table in self.tables], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            self.problems.append(f"{_dotted(schema, name)}: no such table in the database{hint}")
+            self.problems.append(f"{_dotted(schema, name)}: no such table in {self.source}{hint}")
         elif len(found) > 1:
             names = ", ".join(_dotted(self.tables[i].schema, name) for i in found)
             self.problems.append(f"{name}: there are several ({names}); name the schema")

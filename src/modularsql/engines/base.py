@@ -95,6 +95,23 @@ def too_long(sql: str) -> Failure | None:
     return Failure(kind=FailureKind.REFUSED, message=message)
 
 
+def no_value() -> Failure:
+    """Parameters of the query that nobody gave a value for."""
+    return Failure(kind=FailureKind.UNBOUND, message="it has parameters without values")
+
+
+def no_parameter(names: Iterable[str]) -> Failure:
+    """Values for parameters that the query does not have: most likely a typing error."""
+    called = ", ".join(names)
+    return Failure(kind=FailureKind.UNBOUND, message=f"it has no parameter {called}")
+
+
+def miscounted(wanted: int, given: int) -> Failure:
+    """Another number of values by position than the query has places for."""
+    surplus = [str(position) for position in range(wanted + 1, given + 1)]
+    return no_parameter(surplus) if surplus else no_value()
+
+
 def closed(name: str) -> InputError:
     """What every method of a closed engine raises."""
     return InputError(f"the engine of {name} is closed", "open it again", "closed")

@@ -19,7 +19,16 @@ import duckdb
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
+from modularsql.engines.base import (
+    Clock,
+    TooLargeError,
+    closed,
+    first_rows,
+    miscounted,
+    no_parameter,
+    no_value,
+    too_long,
+)
 from modularsql.engines.duckdb_catalog import names_a_collation, read_catalog
 from modularsql.engines.duckdb_instance import open_instance
 from modularsql.engines.watchdog import WATCHDOG
@@ -29,6 +38,7 @@ from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Row, Rows
 
 _T = TypeVar("_T")
+_COUNTS = re.compile(r"count mismatch .*Expected (\d+), got (\d+)")
 _BATCH = 256
 _WITH_FLOATS = ("DOUBLE", "FLOAT", "VARIANT")
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s)?", re.IGNORECASE)
@@ -83,7 +93,7 @@ class DuckDBEngine:
             except TooLargeError as error:
                 return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
             except _QUERY_ERRORS as error:
-                return _failure(error, clock)
+                return _failure(error, clock, params)
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys as DuckDB's own catalog functions list them."""
@@ -203,7 +213,7 @@ def _one_nan(value: Any) -> Any:
     return value
 
 
-def _failure(error: Exception, clock: Clock) -> Failure:
+def _failure(error: Exception, clock: Clock, params: Params) -> Failure:
     message = _short(error)
     if isinstance(error, duckdb.InterruptException) or clock.passed():
         return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
@@ -211,8 +221,13 @@ def _failure(error: Exception, clock: Clock) -> Failure:
         return Failure(kind=FailureKind.TOO_LARGE, message=f"no memory left: {message}")
     if isinstance(error, duckdb.PermissionException) or any(r in message for r in _REFUSALS):
         return _refusal(message)
-    if "Values were not provided" in message or "excess parameters" in message:
-        return Failure(kind=FailureKind.UNBOUND, message=message)
+    if "Values were not provided" in message:
+        return no_value()
+    if (counts := _COUNTS.search(message)) is not None:
+        named = isinstance(params, Mapping)
+        return no_parameter(params) if named else miscounted(*map(int, counts.groups()))
+    if "excess parameters" in message:
+        return no_parameter([message.rpartition(": ")[2]])
     return Failure(kind=FailureKind.ERROR, message=message)
 
 

@@ -10,7 +10,6 @@ The worker is started anew (not forked), so a script that uses this needs the us
 
 import os
 import pickle
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from modularsql.config import Settings
 from modularsql.engines.base import closed
 from modularsql.engines.connect import locate
 from modularsql.engines.files import existing_file
+from modularsql.engines.scratch import Scratch
 from modularsql.engines.worker import DiedError, Worker, prepare_worker
 from modularsql.errors import ModularSqlError, SetupError
 from modularsql.ports import Outcome
@@ -49,9 +49,7 @@ class IsolatedEngine:
         self._lock = threading.RLock()
         self._closed = False
         self._worker: Worker | None = None
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="modularsql-", ignore_cleanup_errors=True
-        )
+        self._scratch = Scratch()
         try:
             self.dialect: str = self._ask("open", within=self._settings.timeout)
         except BaseException:
@@ -98,7 +96,7 @@ class IsolatedEngine:
         if (worker := self._worker) is not None:
             worker.kill()
         self._end_worker()
-        self._scratch.cleanup()
+        self._scratch.close()
 
     def _about_schema(self, what: str) -> Any:
         try:

@@ -15,10 +15,18 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
+from modularsql.engines.base import (
+    Clock,
+    TooLargeError,
+    closed,
+    first_rows,
+    no_parameter,
+    too_long,
+)
 from modularsql.engines.files import existing_file
 from modularsql.engines.sqlite_catalog import names_a_collation, read_catalog
 from modularsql.engines.sqlite_errors import failure
@@ -130,12 +138,14 @@ class SqliteEngine:
     def _attempt(
         self, connection: sqlite3.Connection, sql: str, params: Params, limits: Limits
     ) -> Outcome:
-        values = dict(params) if isinstance(params, Mapping) else tuple(params or ())
+        values = _Asked(params) if isinstance(params, Mapping) else tuple(params or ())
         cursor = connection.cursor()
         try:
             self._reader.when_free(lambda: cursor.execute(sql, values))
             if cursor.description is None:
                 return Failure(kind=FailureKind.REFUSED, message="the statement returns no rows")
+            if isinstance(values, _Asked) and (surplus := values.keys() - values.asked):
+                return no_parameter(sorted(surplus))
             columns = tuple(column[0] for column in cursor.description)
             rows, truncated = first_rows(cursor, limits, self._settings.max_cell_bytes)
         except TooLargeError as error:
@@ -154,6 +164,18 @@ class SqliteEngine:
             # Nobody compares a single row.
             plain=len(rows) <= 1 or self._read_collations(connection),
         )
+
+
+class _Asked(dict[str, Any]):
+    """Values by name that know which of them SQLite asked for: it does not mind the others."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
 def _decode(text: bytes) -> str:

@@ -1,8 +1,10 @@
 """What SQLite's result codes mean for whoever asked (https://www.sqlite.org/rescode.html)."""
 
+import re
 import sqlite3
 from pathlib import Path
 
+from modularsql.engines.base import miscounted, no_value
 from modularsql.errors import SetupError
 from modularsql.records import Failure, FailureKind
 
@@ -29,6 +31,7 @@ _MESSAGES = (  # of Python's module, and of SQLite where its code is a mere "err
     ("bindings supplied", FailureKind.UNBOUND),
     ("did not supply a value", FailureKind.UNBOUND),
 )
+_COUNTS = re.compile(r"uses (\d+), and there are (\d+) supplied")
 _WORDS = {
     FailureKind.TIMEOUT: "stopped at the time limit",
     FailureKind.LOCKED: "the database is locked by another program",
@@ -62,6 +65,9 @@ def failure(path: Path, error: Exception, refused: str | None) -> Failure:
     kind = _PRIMARY.get(code & 0xFF)
     if kind is None:
         kind = next((k for part, k in _MESSAGES if part in message), FailureKind.ERROR)
+    if kind == FailureKind.UNBOUND:
+        counts = _COUNTS.search(message)
+        return miscounted(*map(int, counts.groups())) if counts else no_value()
     return Failure(kind=kind, message=_WORDS.get(kind, message))
 
 

@@ -10,12 +10,12 @@ are missing (https://www.sqlite.org/wal.html#read_only_databases). So, by what l
 
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from modularsql.engines.files import head
+from modularsql.engines.scratch import Scratch
 from modularsql.errors import SetupError
 
 _LARGEST_COPY = 2 * 2**30
@@ -28,7 +28,7 @@ class Snapshot:
     path: Path = field(compare=False)
     mode: Literal["plain", "immutable", "copy"]
     stamp: tuple[int, ...]
-    _copy: "tempfile.TemporaryDirectory[str] | None" = field(default=None, compare=False)
+    _copy: Scratch | None = field(default=None, compare=False)
 
     def uri(self) -> str:
         """The read-only URI of the file itself or, in mode `copy`, of a private copy."""
@@ -39,7 +39,7 @@ class Snapshot:
         if self.mode != "copy":
             return self.path
         if self._copy is None:
-            self._copy = tempfile.TemporaryDirectory(prefix="modularsql-")
+            self._copy = Scratch()
             try:
                 for suffix in ("", "-wal"):
                     shutil.copyfile(f"{self.path}{suffix}", Path(self._copy.name, f"db{suffix}"))
@@ -51,7 +51,7 @@ class Snapshot:
     def discard(self) -> None:
         """Remove the private copy, if any."""
         if self._copy is not None:
-            self._copy.cleanup()
+            self._copy.close()
             self._copy = None
 
 

@@ -45,7 +45,7 @@ class SqliteReader:
         self.opened = 0
 
     def open(self, clock: Clock) -> None:
-        """Open the file, waiting for locks that long. Raises `SetupError` when it cannot be read."""
+        """Open the file, waiting for locks that long. `SetupError` when it cannot be read."""
         self.clock = clock
         self._follow_the_file()
 

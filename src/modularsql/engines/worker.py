@@ -114,12 +114,13 @@ def deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def prepare_worker(settings: Settings, scratch: str) -> None:
-    """In a worker process, once: how it may be ended, how much it may use, where it may write.
+    """In a worker process, once: when and how it ends, how much it may use, where it may write.
 
     Pebble ends a worker by SIGTERM with a handler in Python, which waits for the very call that
     must be ended; the system's own handling does not. `scratch` is removed by the parent, since
     a killed worker cannot.
     """
+    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tempfile.tempdir = scratch
     if sys.platform == "linux":
@@ -142,7 +143,6 @@ def _serve(
     connection: Connection, path: Path, wanted: str | None, settings: Settings, scratch: str
 ) -> None:
     """In the worker: open the engine when asked to, then answer until nobody asks any more."""
-    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     prepare_worker(settings, scratch)
     engine: Engine | None = None
     while True:

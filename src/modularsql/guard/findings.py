@@ -27,7 +27,7 @@ def failed(failure: Failure, limits: Limits) -> Finding:
         return Finding(
             rule="not_executed",
             severity=Severity.INFO,
-            message="Not run: it has parameters without values; give each with --param.",
+            message=f"Not run: {failure.message}; give each parameter one value with --param.",
         )
     if failure.kind == FailureKind.TIMEOUT:
         message = (

@@ -338,6 +338,7 @@ def analysed(state: State) -> State:
         seen = static(statement, state.session.engine.catalog())
     state = replace(state, seen=seen)
     state = state.note(*(one.finding for one in seen.issues))
+    state = _without_symptoms(state, seen)
     repeated = any(one.borne_out and one.issue.multipliers for one in seen.issues)
     if seen.query is None or repeated:
         return state
@@ -353,6 +354,19 @@ def analysed(state: State) -> State:
         for finding in state.findings
     )
     return replace(state, findings=softened)
+
+
+def _without_symptoms(state: State, seen: Seen) -> State:
+    """Who allowed every cause of the repeated rows has allowed those rows."""
+    causes = [
+        one.finding
+        for one in seen.issues
+        if one.borne_out and one.issue.multipliers and not one.issue.block.is_aggregate
+    ]
+    if not causes or any(cause in state.findings for cause in causes):
+        return state
+    symptoms = (say.DUPLICATE_ROWS, say.ROW_EXPLOSION)
+    return replace(state, findings=tuple(f for f in state.findings if f.rule not in symptoms))
 
 
 def _timed_out(state: State) -> bool:

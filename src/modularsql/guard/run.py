@@ -12,6 +12,7 @@ from types import TracebackType
 from modularsql.config import Settings
 from modularsql.guard import findings as say
 from modularsql.guard.mend import analysed, mend
+from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
 from modularsql.guard.policy import PatchName, Policy, find_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
@@ -44,7 +45,9 @@ def read(state: State) -> State:
         failure = Failure(kind=FailureKind.REFUSED, message=finding.message)
         state = replace(state, statement=statement, failure=failure, probe=of_failure(failure))
         return state.note(finding)
-    state = replace(state, statement=statement, notes_in_sql=allowances(statement))
+    allowed = allowances(statement)
+    odd = notes_on((*state.allowed, *(note.rule for note in allowed)))
+    state = replace(state, statement=statement, notes_in_sql=allowed, notes=odd)
     if statement.extracted:
         state = replace(state, final_sql=statement.text)
         state = state.note(say.extracted(statement.extracted, statement.place(0)))

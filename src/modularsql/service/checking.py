@@ -13,9 +13,11 @@ from modularsql.declared.read import read_keys, read_schema
 from modularsql.errors import InputError
 from modularsql.guard import findings as say
 from modularsql.guard.grain import static
+from modularsql.guard.naming import notes_on
 from modularsql.guard.verdict import verdict
 from modularsql.records import Answer, Failure, FailureKind, Finding
 from modularsql.service.guarding import read_sql
+from modularsql.service.ruling import check_names
 from modularsql.sql.allow import allowances, is_allowed
 from modularsql.sql.parse import Unparsed
 from modularsql.sql.statement import Many, NoSql, Statement, read_statement
@@ -49,6 +51,7 @@ def check(request: CheckRequest) -> Answer:
     """Static findings only. Raises `InputError` for unreadable files; bad SQL is a finding."""
     if request.dialect not in DIALECTS:
         raise InputError(f"unknown dialect {request.dialect!r}", f"known: {', '.join(DIALECTS)}")
+    check_names(request.allow)
     sql = read_sql(request.sql)
     schema = _schema(request)
     start = time.perf_counter()
@@ -67,7 +70,7 @@ def check(request: CheckRequest) -> Answer:
         findings=findings,
         timing_ms={name: round(s * 1000, 3) for name, s in spent.items()} | of_a_run,
         failure=heard.failure,
-        notes=(*schema.problems, *heard.notes),
+        notes=(*schema.problems, *notes_on(note.rule for note in notes), *heard.notes),
     )
 
 
@@ -76,7 +79,7 @@ def _schema(request: CheckRequest) -> Declared:
     schema = read_schema(request.schema, request.dialect)
     if request.keys is None:
         return schema
-    merged = merge(schema.catalog, read_keys(request.keys))
+    merged = merge(schema.catalog, read_keys(request.keys), str(request.schema))
     return replace(merged, problems=(*schema.problems, *merged.problems))
 
 

@@ -18,6 +18,7 @@ from modularsql.guard.verdict import loudest, reaches, remaining
 from modularsql.ports import Engine
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
 from modularsql.service.keyed import KeyedEngine
+from modularsql.service.ruling import check_names
 
 _LONGEST_SQL = 10_000_000
 """Bytes read of a file or standard input; databases take less."""
@@ -41,6 +42,7 @@ class GuardRequest:
 def guard(request: GuardRequest) -> Answer:
     """Guard one query. Raises `InputError` or `SetupError` when it could not start."""
     find_policy(request.settings.policy, request.settings)
+    check_names(request.allow)
     params = read_params(request.params)
     sql = read_sql(request.sql)
     keys = None if request.keys is None else read_keys(request.keys, Path(request.target).stem)

@@ -1,12 +1,14 @@
 """The use case `rules`: every rule by name, with its page."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.resources import files
 
 from modularsql.errors import InputError
 from modularsql.guard.findings import RUNTIME_RULES
+from modularsql.guard.naming import nearest, unknown
 from modularsql.multiplicity.registry import rules
+from modularsql.service.jsonable import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +32,19 @@ def one_rule(name: str) -> RulePage:
     found = {rule.name: rule for rule in all_rules()}
     if name in found:
         return found[name]
-    near = ", ".join(get_close_matches(name, found))
-    hint = f"nearest: {near}" if near else "see modularsql rules"
-    raise InputError(f"no rule is called {name!r}", hint, "not_found")
+    raise InputError(f"no rule is called {name!r}", nearest(name), "not_found")
+
+
+def check_names(allowed: Sequence[str]) -> None:
+    """`InputError` where `--allow` names what is no rule: a typing error would silence nothing."""
+    for name in unknown(allowed):
+        raise InputError(f"--allow {name!r} is no rule", nearest(name))
+
+
+def rules_json(found: Iterable[RulePage]) -> dict[str, object]:
+    """The object that `rules --format json` prints."""
+    listed = [{"name": r.name, "summary": r.summary, "page": r.page} for r in found]
+    return {"schema_version": SCHEMA_VERSION, "rules": listed}
 
 
 def _page(name: str, summary: str) -> RulePage:

@@ -6,24 +6,23 @@ process down, that worker is replaced and the tasks it had are asked one by one,
 parts; the smallest one that still ends its worker is lost, and nothing else.
 """
 
-import multiprocessing
+import gc
 import os
-import shutil
 import signal
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from modularsql.config import Settings
+from modularsql.engines.scratch import Scratch
 from modularsql.engines.worker import deaf_to_ctrl_c, prepare_worker
 from modularsql.errors import SetupError
 
@@ -160,10 +159,18 @@ def _loss(error: Exception) -> Loss:
 
 
 def _portions(tasks: Sequence[T], workers: int) -> Iterator[Sequence[T]]:
-    """The tasks in order, in portions so small that every worker has several."""
-    size = max(1, min(_AT_ONCE, len(tasks) // (4 * workers)))
-    for start in range(0, len(tasks), size):
+    """The tasks in order, in portions so small that every worker has several.
+
+    They grow from one task on, so that the first results are there soon.
+    """
+    most = max(1, min(_AT_ONCE, len(tasks) // (4 * workers)))
+    start = 0
+    for number in count():
+        if start >= len(tasks):
+            return
+        size = min(most, 2 ** min(number // workers, 10))
         yield tasks[start : start + size]
+        start += size
 
 
 class _Context(SpawnContext):
@@ -184,13 +191,13 @@ def _pool(
     jobs: int, prepare: Callable[[Settings], None], settings: Settings
 ) -> Iterator[ProcessPool]:
     """A pool that is gone, with all that its workers wrote to disk, whatever happens."""
-    with tempfile.TemporaryDirectory(prefix="modularsql-", ignore_cleanup_errors=True) as scratch:
+    with closing(Scratch()) as scratch:
         context = _Context()
         pool = ProcessPool(
             max_workers=jobs,
             context=context,
             initializer=_start,
-            initargs=(prepare, settings, scratch),
+            initargs=(prepare, settings, scratch.name),
         )
         try:
             yield pool
@@ -212,17 +219,9 @@ def _cores() -> int:
 
 
 def _start(prepare: Callable[[Settings], None], settings: Settings, scratch: str) -> None:
-    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     prepare_worker(settings, scratch)
     prepare(settings)
-
-
-def _end_with_parent(scratch: str) -> None:
-    """A parent that was killed can stop nobody, and a query may run for ever."""
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        shutil.rmtree(scratch, ignore_errors=True)
-        os._exit(1)
+    gc.freeze()  # what was loaded stays: the collector need not look at it again and again
 
 
 def _work_through(do: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
