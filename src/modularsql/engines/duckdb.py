@@ -224,8 +224,9 @@ def _failure(error: Exception, clock: Clock, params: Params) -> Failure:
     if "Values were not provided" in message:
         return no_value()
     if (counts := _COUNTS.search(message)) is not None:
-        named = isinstance(params, Mapping)
-        return no_parameter(params) if named else miscounted(*map(int, counts.groups()))
+        if isinstance(params, Mapping):
+            return no_parameter(params)
+        return miscounted(*map(int, counts.groups()))
     if "excess parameters" in message:
         return no_parameter([message.rpartition(": ")[2]])
     return Failure(kind=FailureKind.ERROR, message=message)
