@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
@@ -76,7 +75,7 @@ _NOT_A_LINE_BREAK = re.compile(r"[^\n]")
 
 def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
     """The tree of one statement. sqlglot accepts some text that no database does."""
-    if reason := _too_hard(tokens):
+    if reason := _too_hard(tokens, text):
         return Unparsed(reason=reason)
     try:
         trees = _dialect(dialect).parser().parse(list(tokens), text)
@@ -146,12 +145,11 @@ def _stopped(error: ParseError, tokens: Sequence[Token]) -> Unparsed:
     return Unparsed(reason=f'our parser stops at "{word}"', at=token.start)
 
 
-def _too_hard(tokens: Sequence[Token]) -> str | None:
+def _too_hard(tokens: Sequence[Token], text: str) -> str | None:
     kinds = [token.token_type for token in tokens]
     parentheses = kinds.count(TokenType.L_PAREN)
-    words = parentheses + kinds.count(TokenType.JOIN)
-    words += sum(token.text.upper() == "IF" for token in tokens if len(token.text) == 2)
-    words += sum(one == two == TokenType.FROM for one, two in pairwise(kinds))
+    words = parentheses + kinds.count(TokenType.JOIN) + kinds.count(TokenType.FROM)
+    words += text.upper().count("IF")
     if parentheses <= _MOST_DEPTH and len(tokens) << words <= _MOST_WORK:
         return None  # even if each of them were nested in all others
     if max((depth for _, depth in levels(tokens)), default=0) > _MOST_DEPTH:
