@@ -41,7 +41,7 @@ def test_the_tour_shows_an_inflated_sum_caught_and_repaired(run: Run) -> None:
 def test_a_repair_that_answers_two_findings_is_shown_once(run: Run) -> None:
     first = run("demo").stdout.split("── ")[1]
     assert first.count("EXISTS (") == 1
-    assert first.count("repaired by semi_join (measured):") == 2
+    assert first.count("repaired by semi_join (proven):") == 2
 
 
 def test_the_tour_fits_a_narrow_terminal(run: Run) -> None:

@@ -133,7 +133,7 @@ def test_an_inflated_sum_is_an_error_and_added_once_after_the_repair(run: Run, b
     (finding,) = printed["findings"]
     assert (finding["rule"], finding["severity"], code) == ("fan_out_sum", "error", 1)
     assert finding["measured"] == {"rows_before": 2, "rows_after": 3, "factor": 1.5}
-    assert finding["repairs"] == [{"name": "semi_join", "safety": "measured", "sql": ONCE}]
+    assert finding["repairs"] == [{"name": "semi_join", "safety": "proven", "sql": ONCE}]
     assert (printed["rows"], printed["final_sql"]) == ([[650]], TOTAL)
     code, printed = in_json(run, "guard", books, TOTAL, "--fix")
     assert (printed["rows"], printed["final_sql"], code) == ([[350]], ONCE, 0)
@@ -188,13 +188,13 @@ def test_an_answer_in_text_says_all_that_was_seen(run: Run, shop: Path) -> None:
     assert re.fullmatch(r"  11 rows .*81\.8%.*\.", message)
     cause, words, below = repair[2:]
     assert repair[:2] == [
-        "  repaired by semi_join (measured):",
+        "  repaired by semi_join (proven):",
         "    SELECT c.name FROM customer c "
         "WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
     ]
     assert cause == "warning fan_out_rows  line 1, column 8"
     assert words.endswith(" Here 2 become 11: 5.5 times on average.")
-    assert below == "  repaired by semi_join (measured): the same, above"
+    assert below == "  repaired by semi_join (proven): the same, above"
     assert rows.splitlines() == ["name", "────", "Ann", "Bob"]
     assert ran.startswith("sqlite: 11 rows, 2 distinct, dup ratio 0.82, 2 rows after the repair; ")
 
@@ -204,7 +204,7 @@ def test_without_fix_the_repair_is_on_offer_and_the_rows_are_those_of_the_query(
 ) -> None:
     _, text = in_text(run, "guard", shop, COPIES)
     assert text.startswith("ANNOTATE  2 warnings\n")
-    assert text.count("  repair on offer with --fix, semi_join (measured):\n") == 1
+    assert text.count("  repair on offer with --fix, semi_join (proven):\n") == 1
     assert text.count("\nAnn\n") + text.count("\nAnn") >= 10
 
 

@@ -7,33 +7,24 @@ one was applied the statement is looked at again, so that what it settled is not
 
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from modularsql.guard import findings as say
 from modularsql.guard.grain import Measured, Seen, look, static
 from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
 from modularsql.guard.probe import is_repetitive
+from modularsql.guard.promises import check
 from modularsql.guard.session import Session
 from modularsql.guard.state import State
 from modularsql.multiplicity.intent import against, asks_for_distinct, shows_name
-from modularsql.multiplicity.measure import bare
-from modularsql.multiplicity.question import asks_for_different
-from modularsql.multiplicity.rewrites import REWRITES
+from modularsql.multiplicity.question import asks_for_different, asks_of_each
+from modularsql.multiplicity.rewrites import REWRITES, rewritten
+from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.multiplicity.rewrites.semi_join import semi_join
-from modularsql.records import Finding, Repair, Safety, Severity
-from modularsql.rows import Rows, distinct_rows
-from modularsql.sql.outermost import (
-    Declined,
-    add_distinct,
-    outermost,
-    remove_distinct,
-    select_place,
-)
+from modularsql.records import Evidence, Finding, Repair, Safety, Severity
+from modularsql.rows import distinct_rows
+from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, select_place
 from modularsql.sql.statement import Statement, read_statement
 
 _MOST_ROUNDS = 4
-# These promise the rows as they are, only once; others promise another answer.
-_KEEPS_ROWS = frozenset({"semi_join", "inject_distinct"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +35,15 @@ class Offer:
     rule: str
     result: Result
     doubts: tuple[str, ...] = ()
+    evidence: Evidence = Evidence.OBSERVED
     finding: Finding | None = None
 
     @property
     def safety(self) -> Safety:
-        """`measured`, unless the copies may be meant."""
-        return Safety.SUGGESTED if self.doubts else Safety.MEASURED
+        """`proven` where the promise follows from what the engine enforces; open readings first."""
+        if self.doubts:
+            return Safety.SUGGESTED
+        return Safety.PROVEN if self.evidence == Evidence.ENFORCED else Safety.MEASURED
 
 
 def mend(state: State) -> State:
@@ -99,9 +93,7 @@ def _offers(
     for one in seen.issues:
         if not state.found(one.issue.rule):
             continue  # the user allowed it
-        offer = _rewritten(one, statement, now, state, notes)
-        if offer is not None:
-            offers.append(offer)
+        offers += _rewritten(one, statement, now, state, notes)
     if asked is None:
         masked = "masked_fan_out" in _borne_out(seen)
         offers += (
@@ -160,34 +152,60 @@ def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
     if not isinstance(inner, Statement):
         return []
     repeated = next((i for i in look(inner, state.session).issues if i.borne_out), None)
-    edited = semi_join(inner, repeated.issue, dialect) if repeated else Declined(reason="")
-    after = edited if isinstance(edited, Declined) else rerun(edited, now, state.session)
-    if isinstance(after, Declined) or after.counts.distinct != now.counts.rows:
+    edit = semi_join(inner, repeated.issue, dialect) if repeated else Declined(reason="")
+    after = edit if isinstance(edit, Declined) else rerun(edit.text, now, state.session)
+    if repeated is None or isinstance(after, Declined) or after.counts.distinct != now.counts.rows:
         return []
     if after.counts.rows == now.counts.rows:
         return []
-    doubt = "somebody wrote DISTINCT, and equal names may be meant to be one"
-    return [Offer(name="semi_join", rule="entity_merge", result=after, doubts=(doubt,))]
+    doubts: tuple[str, ...] = ("somebody wrote DISTINCT, and equal names may be meant to be one",)
+    asked, entity = state.question, repeated.issue.entity
+    if asked is not None and any(asks_of_each(asked, source.name) for source in entity):
+        doubts = ()  # "one row per club"
+    return [Offer(name="semi_join", rule="entity_merge", result=after, doubts=doubts)]
 
 
 def _rewritten(
     one: Measured, statement: Statement, now: Result, state: State, notes: list[str]
-) -> Offer | None:
-    """The first rewrite of an issue that holds its check."""
-    for name, rewrite in REWRITES:
+) -> list[Offer]:
+    """The first rewrite of an issue that holds its check; before it those that are a reading."""
+    offers: list[Offer] = []
+    for rewrite in REWRITES:
+        name = rewrite.__name__
         if name not in one.issue.rewrites:
             continue
-        edited = rewrite(statement, one.issue, state.session.engine.dialect)
-        after = edited if isinstance(edited, Declined) else _checked(edited, name, one, now, state)
-        if isinstance(after, Declined):
-            notes.append(f"{name} was not applied: {after.reason}")
+        edit = rewritten(rewrite, statement, one.issue, state.session.engine.dialect)
+        done = (
+            edit if isinstance(edit, Declined) else check(edit, one, statement, now, state.session)
+        )
+        if isinstance(done, Declined):
+            notes.append(f"{name} was not applied: {done.reason}")
+        if isinstance(edit, Declined) or isinstance(done, Declined):
             continue
-        doubts = against(one.issue, state.question) if name in _KEEPS_ROWS else ()
-        doubts += _melted(name, one, after) + _rarely(name, one, state)
-        if one.finding.severity == Severity.INFO and after.counts == now.counts:
+        if one.finding.severity == Severity.INFO and _is_idle(edit, now, done.result):
             continue  # nothing was wrong on this data, and nothing would change
-        return Offer(name=name, rule=one.issue.rule, result=after, doubts=doubts)
-    return None
+        doubts = tuple(doubt for doubt in (edit.doubt, done.doubt) if doubt)
+        doubts += against(one.issue, state.question) if edit.promise == Promise.SET else ()
+        doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
+        offers.append(
+            Offer(
+                name=name,
+                rule=one.issue.rule,
+                result=done.result,
+                doubts=doubts,
+                evidence=edit.evidence,
+            )
+        )
+        if not edit.doubt:
+            break
+    return offers
+
+
+def _is_idle(edit: Edit, now: Result, after: Result) -> bool:
+    """Whether it changed nothing although it was to change something."""
+    if edit.promise == Promise.ROWS or after.counts != now.counts:
+        return False
+    return distinct_rows(after.rows.rows) == distinct_rows(now.rows.rows)
 
 
 def _melted(name: str, one: Measured, after: Result) -> tuple[str, ...]:
@@ -198,13 +216,13 @@ def _melted(name: str, one: Measured, after: Result) -> tuple[str, ...]:
     return (f"DISTINCT would also drop {lost:,} different things that look the same here",)
 
 
-def _rarely(name: str, one: Measured, state: State) -> tuple[str, ...]:
+def _rarely(edit: Edit, one: Measured, state: State) -> tuple[str, ...]:
     """Where rows hardly repeat, people who checked a list by eye mostly left the copies in it.
 
     Chosen on Spider's training gold: docs/design/multiplicity.md.
     """
     factor = float(one.finding.measured.get("factor", 0))
-    if name not in _KEEPS_ROWS or one.issue.block.is_aggregate or not factor:
+    if edit.promise != Promise.SET or one.issue.block.is_aggregate or not factor:
         return ()
     if factor >= state.policy.tau_repeat or asks_for_different(state.question):
         return ()
@@ -214,59 +232,6 @@ def _rarely(name: str, one: Measured, state: State) -> tuple[str, ...]:
     )
 
 
-def _entity_rows(sql: str, state: State) -> int | None:
-    """How many rows FROM and WHERE of a rewritten statement let through."""
-    statement = read_statement(sql, state.session.engine.dialect, state.settings.max_parse_chars)
-    block = outermost(statement.tree) if isinstance(statement, Statement) else None
-    if not isinstance(block, exp.Select):
-        return None
-    count = bare(block, [exp.Count(this=exp.Star())])
-    outcome = state.session.run(
-        count.sql(dialect=state.session.engine.dialect), state.session.params
-    )
-    return int(outcome.rows[0][0]) if isinstance(outcome, Rows) else None
-
-
-def _checked(sql: str, name: str, one: Measured, now: Result, state: State) -> Result | Declined:
-    """What a rewrite promises: the same set of rows, or the same groups."""
-    after = rerun(sql, now, state.session, same_names=name in _KEEPS_ROWS)
-    if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
-        return after
-    block = one.issue.block
-    moved = name == "semi_join" and one.distinct is not None
-    if moved and one.distinct != _entity_rows(sql, state):
-        return Declined(reason="the rewritten query read other rows")
-    if block.is_aggregate:
-        return _same_groups(after, now, one)
-    if name not in _KEEPS_ROWS or not state.session.compares_bytes(sql, after.rows):
-        return after
-    if distinct_rows(after.rows.rows) != distinct_rows(now.rows.rows):
-        return Declined(reason="the rewritten query returned another set of rows")
-    return after
-
-
-def _same_groups(after: Result, before: Result, one: Measured) -> Result | Declined:
-    """Groups stay, and with them every column that holds no aggregate."""
-    block = one.issue.block
-    if len(after.rows.rows) != len(before.rows.rows):
-        return Declined(reason="the rewritten query returned another number of groups")
-    aggregated = {id(aggregate.node) for aggregate in block.aggregates}
-    kept = [
-        i
-        for i, output in enumerate(block.outputs)
-        if not any(id(part) in aggregated for part in output.expression.walk())
-    ]
-    if len(block.outputs) != len(after.rows.columns):
-        return after
-    sides = [
-        distinct_rows([tuple(row[i] for i in kept) for row in result.rows.rows])
-        for result in (after, before)
-    ]
-    if sides[0] != sides[1]:
-        return Declined(reason="the rewritten query returned other groups")
-    return after
-
-
 def _attach(state: State, statement: Statement, offer: Offer) -> State:
     """The repair beside the finding that it answers, with what speaks against it."""
     if offer.finding is not None and not state.found(offer.rule):
@@ -274,7 +239,7 @@ def _attach(state: State, statement: Statement, offer: Offer) -> State:
     repair = Repair(name=offer.name, safety=offer.safety, sql=statement.with_text(offer.result.sql))
     findings = tuple(
         _with(finding, repair, offer.doubts)
-        if finding.rule == offer.rule and not finding.repairs
+        if finding.rule == offer.rule and repair.name not in {r.name for r in finding.repairs}
         else finding
         for finding in state.findings
     )

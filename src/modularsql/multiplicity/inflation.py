@@ -37,7 +37,7 @@ VERBS = {
 }
 """What an aggregate does with a row, by its kind."""
 
-REWRITES = ("semi_join", "count_distinct", "aggregate_before_join")
+REWRITES = ("semi_join", "drop_outer_join", "count_distinct", "aggregate_before_join")
 
 
 class Form(StrEnum):

@@ -1,37 +1,69 @@
-"""The clauses of the outermost SELECT as stretches of its text.
+"""The clauses of a SELECT as stretches of its text.
 
 Rewrites move whole clauses and conditions, so what they keep is kept to the byte. Keywords count
 only on the level of the block: not in parentheses, CASE or BETWEEN.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from modularsql.sql.outermost import outermost
+from modularsql.sql.parse import levels
 from modularsql.sql.statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the text: `text[start:end]`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One of several conditions joined by AND; `joint` is the AND before it, None for the first."""
+
+    span: Span
+    joint: Span | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One source in FROM: `lead` is what joins it (`LEFT JOIN`, `,`; empty for the first)."""
+    """One source in FROM.
 
-    lead: str
-    table: str
-    conditions: tuple[str, ...]
+    `lead` is what joins it (`LEFT JOIN`, `,`; None for the first), `on` the word ON, and
+    `conditions` what follows it. A USING is one condition, word and names.
+    """
+
+    whole: Span
+    lead: Span | None
+    table: Span
+    on: Span | None
+    conditions: tuple[Condition, ...]
     using: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clauses:
-    """`text[:start]`, FROM with its items, WHERE with its conditions, `text[end:]`."""
+    """A SELECT from its word SELECT to `end`, the end of WHERE; `stop` is that of the whole.
 
+    `start` is the word FROM, `where` the word WHERE; `after` are the later clauses by their first
+    word (GROUP BY, HAVING …), each up to the next.
+    """
+
+    select: Span
     start: int
-    end: int
     items: tuple[Item, ...]
-    conditions: tuple[str, ...]
+    where: Span | None
+    conditions: tuple[Condition, ...]
+    end: int
+    after: dict[TokenType, Span]
+    stop: int
 
 
 _ENDS = frozenset(
@@ -49,6 +81,7 @@ _ENDS = frozenset(
         TokenType.EXCEPT,
     }
 )
+_SETS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT})
 _JOINS = frozenset(
     {
         TokenType.JOIN,
@@ -68,24 +101,100 @@ _JOINS = frozenset(
 
 
 def clauses(statement: Statement) -> Clauses | None:
-    """The outermost SELECT taken apart; None where it is no SELECT with a FROM."""
+    """The statement's own SELECT taken apart; None where it is no SELECT with a FROM."""
     if not isinstance(outermost(statement.tree), exp.Select):
         return None
     level = _level(statement)
     select = _find(level, {TokenType.SELECT})
     begin = None if select is None else _find(level, {TokenType.FROM}, select)
-    if begin is None:
+    if select is None or begin is None:
         return None
     end = _find(level, _ENDS, begin)
     where = _find(level, {TokenType.WHERE}, begin)
     stop = len(level) if end is None else end
-    text, last = statement.text, _end_of(statement, level, stop)
+    if stop <= begin + 1 or (where is not None and where >= stop):
+        return None
     first_where = stop if where is None else where
-    items = tuple(_items(text, level[begin + 1 : first_where], statement))
-    conditions: tuple[str, ...] = ()
-    if where is not None:
-        conditions = _conditions(text, level[where + 1 : stop])
-    return Clauses(start=level[begin].start, end=last, items=items, conditions=conditions)
+    return Clauses(
+        select=_span(level[select : select + 1]),
+        start=level[begin].start,
+        items=tuple(_items(level[begin + 1 : first_where])),
+        where=None if where is None else _span(level[where : where + 1]),
+        conditions=() if where is None else _conditions(level[where + 1 : stop]),
+        end=level[stop - 1].end,
+        after=_after(level, stop),
+        stop=level[-1].end,
+    )
+
+
+def within(statement: Statement, select: exp.Select) -> Statement | None:
+    """The statement as if one SELECT in it were all: its tree, and its tokens of the same text.
+
+    None where its words are not found in the text.
+    """
+    if outermost(statement.tree) is select:
+        return statement
+    inner, enclosing = _first_place(select)
+    at = next((i for i, t in enumerate(statement.tokens) if t.start == inner), None)
+    depths = [depth for _, depth in levels(statement.tokens)]
+    while at is not None and enclosing:
+        at = _select_before(statement.tokens, depths, at)
+        enclosing -= 1
+    if at is None:
+        return None
+    stop = next(
+        (
+            i
+            for i in range(at, len(depths))
+            if depths[i] < depths[at]
+            or (depths[i] == depths[at] and statement.tokens[i].token_type in _SETS)
+        ),
+        len(depths),
+    )
+    return replace(statement, tokens=statement.tokens[at:stop], tree=select)
+
+
+def _first_place(select: exp.Select) -> tuple[int | None, int]:
+    """Where its first part begins, CTEs aside, and how many SELECTs around that part are inside."""
+    best: exp.Expr | None = None
+    for name, value in select.args.items():
+        for part in value if isinstance(value, list) else [value]:
+            if name == "with_" or not isinstance(part, exp.Expr):
+                continue
+            for node in part.walk():
+                if "start" in node.meta and (
+                    best is None or node.meta["start"] < best.meta["start"]
+                ):
+                    best = node
+    if best is None:
+        return None, 0
+    around, count = best, 1
+    while (above := around.find_ancestor(exp.Select)) is not None and above is not select:
+        around, count = above, count + 1
+    return int(best.meta["start"]), count
+
+
+def _select_before(tokens: Sequence[Token], depths: list[int], at: int) -> int | None:
+    """The SELECT around a token: the nearest before it that no closed parenthesis hides."""
+    lowest = depths[at] - (tokens[at].token_type == TokenType.SELECT)
+    for i in range(at - 1, -1, -1):
+        if tokens[i].token_type == TokenType.SELECT and depths[i] <= lowest:
+            return i
+        if tokens[i].token_type == TokenType.L_PAREN:
+            lowest = min(lowest, depths[i])
+    return None
+
+
+def leftovers(statement: Statement, stretch: Span, carried: Sequence[Span] = ()) -> str:
+    """The comments in a stretch that is to go, but for those inside what is carried elsewhere."""
+    found: list[str] = []
+    tokens = [t for t in statement.tokens if stretch.start <= t.start < stretch.end]
+    edges = [stretch.start, *(place for t in tokens for place in (t.start, t.end + 1))]
+    for start, end in zip(edges[::2], [*edges[1::2], stretch.end], strict=False):
+        comment = statement.text[start:end].strip()
+        if comment and not any(c.start <= start and end <= c.end for c in carried):
+            found.append(comment + ("\n" if "--" in comment.splitlines()[-1] else " "))
+    return "".join(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,54 +224,65 @@ def _level(statement: Statement) -> list[_Piece]:
     return pieces
 
 
+def _span(pieces: Sequence[_Piece]) -> Span:
+    return Span(pieces[0].start, pieces[-1].end)
+
+
 def _find(
     level: Sequence[_Piece], kinds: "set[TokenType] | frozenset[TokenType]", start: int = 0
 ) -> int | None:
     return next((i for i in range(start, len(level)) if level[i].kind in kinds), None)
 
 
-def _end_of(statement: Statement, level: list[_Piece], stop: int) -> int:
-    """Where FROM and WHERE end: behind their last piece, before what follows."""
-    return level[stop - 1].end
+def _after(level: list[_Piece], stop: int) -> dict[TokenType, Span]:
+    """The clauses behind WHERE, each with all it holds."""
+    starts = [i for i in range(stop, len(level)) if level[i].kind in _ENDS]
+    return {
+        kind: _span(level[start:end])
+        for start, end in pairwise([*starts, len(level)])
+        if (kind := level[start].kind) is not None
+    }
 
 
-def _items(text: str, pieces: list[_Piece], statement: Statement) -> Iterator[Item]:
+def _items(pieces: list[_Piece]) -> Iterator[Item]:
     starts = [0]
     for i, piece in enumerate(pieces):
         joins = piece.kind in _JOINS and pieces[i - 1].kind not in _JOINS
         if i and (piece.kind == TokenType.COMMA or joins):
             starts.append(i)
     for start, stop in zip(starts, [*starts[1:], len(pieces)], strict=True):
-        yield _item(text, pieces[start:stop])
+        yield _item(pieces[start:stop])
 
 
-def _item(text: str, pieces: list[_Piece]) -> Item:
+def _item(pieces: list[_Piece]) -> Item:
     lead = 0
-    while lead < len(pieces) and (
+    while lead < len(pieces) - 1 and (
         pieces[lead].kind in _JOINS or pieces[lead].kind == TokenType.COMMA
     ):
         lead += 1
     on = next((i for i, p in enumerate(pieces) if p.kind in (TokenType.ON, TokenType.USING)), None)
-    body = pieces[lead:on]
-    conditions: tuple[str, ...] = ()
     using = on is not None and pieces[on].kind == TokenType.USING
-    if on is not None and not using:
-        conditions = _conditions(text, pieces[on + 1 :])
+    conditions: tuple[Condition, ...] = ()
+    if using and on is not None:
+        conditions = (Condition(_span(pieces[on:]), None),)
     elif on is not None:
-        conditions = (text[pieces[on].start : pieces[-1].end],)
+        conditions = _conditions(pieces[on + 1 :])
+    body = pieces[lead:on] or pieces[lead : lead + 1]
     return Item(
-        lead=text[pieces[0].start : pieces[lead - 1].end] if lead else "",
-        table=text[body[0].start : body[-1].end] if body else "",
+        whole=_span(pieces),
+        lead=_span(pieces[:lead]) if lead else None,
+        table=_span(body),
+        on=_span(pieces[on : on + 1]) if on is not None and not using else None,
         conditions=conditions,
         using=using,
     )
 
 
-def _conditions(text: str, pieces: list[_Piece]) -> tuple[str, ...]:
+def _conditions(pieces: list[_Piece]) -> tuple[Condition, ...]:
     """The parts joined by AND; the whole where OR stands beside them."""
     if not pieces:
         return ()
-    cuts, between, case = [0], 0, 0
+    cuts, between, case = [-1], 0, 0
     for i, piece in enumerate(pieces):
         if piece.kind == TokenType.CASE:
             case += 1
@@ -171,20 +291,16 @@ def _conditions(text: str, pieces: list[_Piece]) -> tuple[str, ...]:
         elif case:
             continue
         elif piece.kind == TokenType.OR:
-            return (text[pieces[0].start : pieces[-1].end],)
+            return (Condition(_span(pieces), None),)
         elif piece.kind == TokenType.BETWEEN:
             between += 1
         elif piece.kind == TokenType.AND:
             if between:
                 between -= 1
             else:
-                cuts.append(i + 1)
-    stops = [cut - 1 for cut in cuts[1:]] + [len(pieces)]
+                cuts.append(i)
     return tuple(
-        text[pieces[a].start : pieces[b - 1].end] for a, b in zip(cuts, stops, strict=True) if a < b
+        Condition(_span(pieces[a + 1 : b]), _span(pieces[a : a + 1]) if a >= 0 else None)
+        for a, b in zip(cuts, [*cuts[1:], len(pieces)], strict=True)
+        if a + 1 < b
     )
-
-
-def token_at(statement: Statement, start: int) -> Token | None:
-    """The token that begins at a place."""
-    return next((token for token in statement.tokens if token.start == start), None)

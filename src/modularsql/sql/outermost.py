@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from modularsql.sql.parse import Unparsed, levels, parse_text
+from modularsql.sql.parse import Unparsed, follow, levels, parse_text, path
 from modularsql.sql.statement import Statement
 
 
@@ -133,7 +133,7 @@ def add_distinct(statement: Statement, dialect: str) -> Edited:
         return Declined(reason="its outermost SELECT was not found in the text")
     wanted = block.copy()
     wanted.set("distinct", exp.Distinct())
-    return _checked(_with_distinct(statement.text, *found), wanted, dialect)
+    return _checked(_with_distinct(statement.text, *found), block, wanted, dialect)
 
 
 def remove_distinct(statement: Statement, dialect: str) -> Edited:
@@ -144,7 +144,7 @@ def remove_distinct(statement: Statement, dialect: str) -> Edited:
         return Declined(reason="its outermost SELECT has no plain DISTINCT")
     wanted = block.copy()
     wanted.set("distinct", None)
-    return _checked(_without(statement.text, at, len("DISTINCT")), wanted, dialect)
+    return _checked(_without(statement.text, at, len("DISTINCT")), block, wanted, dialect)
 
 
 _CUT = Declined(reason="LIMIT cuts the rows before DISTINCT could be applied to them all")
@@ -175,7 +175,8 @@ def _drop_all(statement: Statement, block: exp.SetOperation, dialect: str) -> Ed
     # In a chain the last one on this level is the outermost: set operations associate left.
     for token in reversed(_level(statement)):
         if token.token_type == TokenType.ALL:
-            edited = _checked(_without(statement.text, token.start, len("ALL")), wanted, dialect)
+            text = _without(statement.text, token.start, len("ALL"))
+            edited = _checked(text, block, wanted, dialect)
             if isinstance(edited, str):
                 return edited
     return Declined(reason="its outermost ALL was not found in the text")
@@ -189,9 +190,8 @@ def _without(text: str, start: int, length: int) -> str:
     return text[:start] + text[end:]
 
 
-def _checked(text: str, wanted: exp.Expr, dialect: str) -> Edited:
-    tree = parse_text(text, dialect)
-    if isinstance(tree, Unparsed) or outermost(tree) != wanted:
+def _checked(text: str, block: exp.Expr, wanted: exp.Expr, dialect: str) -> Edited:
+    if follow(parse_text(text, dialect), path(block)) != wanted:
         return Declined(reason="the text cannot be edited without changing more than that")
     return text
 

@@ -97,6 +97,25 @@ def parse_text(text: str, dialect: str) -> Tree:
     return tokens if isinstance(tokens, Unparsed) else parse(tokens, text, dialect)
 
 
+def path(node: exp.Expr) -> tuple[tuple[str, int | None], ...]:
+    """The way from the root to a node: the argument at each step, and the place in its list."""
+    steps = []
+    while node.parent is not None:
+        steps.append((str(node.arg_key), node.index))
+        node = node.parent
+    return tuple(reversed(steps))
+
+
+def follow(tree: Tree, steps: Sequence[tuple[str, int | None]]) -> exp.Expr | None:
+    """The node at the end of a way; None where the tree has no such way."""
+    found: object = tree
+    for name, index in steps:
+        found = found.args.get(name) if isinstance(found, exp.Expr) else None
+        if index is not None:
+            found = found[index] if isinstance(found, list) and index < len(found) else None
+    return found if isinstance(found, exp.Expr) else None
+
+
 def is_query(tree: Tree | None) -> bool:
     """Whether the tree is one that returns rows by reading: SELECT, set operation, VALUES."""
     if isinstance(tree, exp.Subquery):

@@ -1,33 +1,54 @@
 """Repairs as edits of the text, in order of preference (docs/design/multiplicity.md).
 
-A rewrite declines with a reason where its precondition does not hold. Whoever has a database
-runs what it wrote and checks what it promises.
+A rewrite declines with a reason where its precondition does not hold, else it says what it
+promises. Whoever has a database runs what it wrote and checks that.
 """
 
 from collections.abc import Callable
 
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.add_join_predicate import add_join_predicate
+from modularsql.multiplicity.rewrites.aggregate_before_join import aggregate_before_join
 from modularsql.multiplicity.rewrites.count_child_key import count_child_key
 from modularsql.multiplicity.rewrites.count_distinct import count_distinct
-from modularsql.multiplicity.rewrites.distinct_rows import distinct_rows
 from modularsql.multiplicity.rewrites.drop_else_zero import drop_else_zero
+from modularsql.multiplicity.rewrites.drop_outer_join import drop_outer_join
+from modularsql.multiplicity.rewrites.edits import Rewritten
+from modularsql.multiplicity.rewrites.inject_distinct import inject_distinct
+from modularsql.multiplicity.rewrites.move_filter_to_on import move_filter_to_on
 from modularsql.multiplicity.rewrites.not_in_to_not_exists import not_in_to_not_exists
+from modularsql.multiplicity.rewrites.remove_distinct import remove_distinct
 from modularsql.multiplicity.rewrites.semi_join import semi_join
+from modularsql.multiplicity.rewrites.union_all_to_union import union_all_to_union
 from modularsql.multiplicity.rewrites.union_to_union_all import union_to_union_all
-from modularsql.sql.outermost import Edited
+from modularsql.sql.clauses import within
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
-Rewrite = Callable[[Statement, Issue, str], Edited]
+Rewrite = Callable[[Statement, Issue, str], Rewritten]
 
-REWRITES: tuple[tuple[str, Rewrite], ...] = (
-    ("semi_join", semi_join),
-    ("count_distinct", count_distinct),
-    ("inject_distinct", distinct_rows),
-    ("add_join_predicate", add_join_predicate),
-    ("not_in_to_not_exists", not_in_to_not_exists),
-    ("drop_else_zero", drop_else_zero),
-    ("count_child_key", count_child_key),
-    ("union_to_union_all", union_to_union_all),
+REWRITES: tuple[Rewrite, ...] = (
+    semi_join,
+    drop_outer_join,
+    count_distinct,
+    aggregate_before_join,
+    inject_distinct,
+    remove_distinct,
+    add_join_predicate,
+    not_in_to_not_exists,
+    drop_else_zero,
+    count_child_key,
+    union_to_union_all,
+    union_all_to_union,
+    move_filter_to_on,
 )
-"""Each with the name a finding carries; the dialect is the last argument."""
+"""Each is called by its name in findings. It is given the statement with the tree and the tokens
+of the issue's SELECT only, in the whole text; the dialect is the last argument."""
+
+
+def rewritten(rewrite: Rewrite, statement: Statement, issue: Issue, dialect: str) -> Rewritten:
+    """The statement with one of its SELECTs rewritten, the outermost or one inside."""
+    part = within(statement, issue.block.select)
+    if part is None:
+        return Declined(reason="its SELECT was not found in the text")
+    return rewrite(part, issue, dialect)

@@ -1,22 +1,27 @@
 """Two tables that no condition connects get the one that their foreign key says."""
 
-from sqlglot import exp
-
 from modularsql.multiplicity.model import JoinKind, Source
 from modularsql.multiplicity.registry import Issue
+from modularsql.multiplicity.rewrites.edits import (
+    Edit,
+    Promise,
+    Rewritten,
+    and_where,
+    column,
+    spliced,
+)
+from modularsql.records import Evidence
 from modularsql.sql.clauses import clauses
-from modularsql.sql.outermost import Declined, Edited, outermost
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-def add_join_predicate(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def add_join_predicate(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """Add `child.fk = parent.key` to WHERE, if exactly one foreign key joins the two.
 
     Promises what a join over that key returns: another answer than before.
     """
     block = issue.block
-    if outermost(statement.tree) is not block.select:
-        return Declined(reason="the tables are those of an inner query")
     if any(s.kind not in (JoinKind.FIRST, JoinKind.INNER) for s in block.sources):
         return Declined(reason="it has an outer join")
     if len(block.sources) != 2:
@@ -26,11 +31,11 @@ def add_join_predicate(statement: Statement, issue: Issue, dialect: str) -> Edit
     if len(paths) != 1:
         return Declined(reason=f"{len(paths) or 'no'} foreign keys connect the tables")
     parts = clauses(statement)
-    where = block.select.args.get("where")
-    if parts is None or (where is not None and isinstance(where.this, exp.Or)):
+    if parts is None:
         return Declined(reason="its WHERE could not be extended")
-    lead = " AND " if where is not None else " WHERE "
-    return statement.text[: parts.end] + lead + paths[0] + statement.text[parts.end :]
+    text = spliced(statement.text, and_where(statement, parts, paths[0]))
+    # That the tables belong together this way is likely, no more.
+    return Edit(text, Promise.ANSWER, Evidence.OBSERVED)
 
 
 def _paths(child: Source, parent: Source, dialect: str) -> list[str]:
@@ -38,13 +43,9 @@ def _paths(child: Source, parent: Source, dialect: str) -> list[str]:
         return []
     return [
         " AND ".join(
-            f"{_column(child, ours, dialect)} = {_column(parent, theirs, dialect)}"
+            f"{column(child, ours, dialect)} = {column(parent, theirs, dialect)}"
             for ours, theirs in zip(key.columns, key.target_columns, strict=True)
         )
         for key in child.table.foreign_keys
         if key.resolved and key.target.casefold() == parent.table.name.casefold()
     ]
-
-
-def _column(source: Source, name: str, dialect: str) -> str:
-    return exp.column(name, table=source.alias).sql(dialect=dialect)

@@ -4,12 +4,12 @@ from sqlglot import exp
 
 from modularsql.multiplicity.model import JoinKind, Source
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import call
-from modularsql.sql.outermost import Declined, Edited
+from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, call
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-def count_child_key(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def count_child_key(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """Count matches instead of rows. Promises the same groups, and 0 for those without a match."""
     node = issue.node
     if not isinstance(node, exp.Count) or not isinstance(node.this, exp.Star | exp.Literal):
@@ -22,7 +22,8 @@ def count_child_key(statement: Statement, issue: Issue, dialect: str) -> Edited:
     start, end = statement.tokens[place[0]].end + 1, statement.tokens[place[1]].start
     alias = exp.to_identifier(joined[0].alias).sql(dialect=dialect)
     name = exp.to_identifier(key).sql(dialect=dialect)
-    return f"{statement.text[:start]}{alias}.{name}{statement.text[end:]}"
+    text = f"{statement.text[:start]}{alias}.{name}{statement.text[end:]}"
+    return Edit(text, Promise.GROUPS)
 
 
 def _never_null(source: Source) -> str | None:

@@ -4,12 +4,12 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import call
-from modularsql.sql.outermost import Declined, Edited
+from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, call
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-def drop_else_zero(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def drop_else_zero(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """Take the constant ELSE out of a counted CASE. Promises the count of the other branches."""
     place = call(statement, issue.node)
     case = issue.node.find(exp.Case)
@@ -21,4 +21,4 @@ def drop_else_zero(statement: Statement, issue: Issue, dialect: str) -> Edited:
         return Declined(reason="its CASE holds another CASE")
     start = inside[kinds.index(TokenType.ELSE)].start
     end = inside[kinds.index(TokenType.END)].start
-    return statement.text[:start] + statement.text[end:]
+    return Edit(statement.text[:start] + statement.text[end:], Promise.GROUPS)

@@ -1,11 +1,50 @@
-"""Finding places of tree nodes in the text, and cutting there."""
+"""What a rewrite gives back; finding places of tree nodes in the text, and cutting there."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from modularsql.multiplicity.model import Source
+from modularsql.records import Evidence
+from modularsql.sql.clauses import Clauses
+from modularsql.sql.outermost import Declined
+from modularsql.sql.parse import Unparsed, tokenize
 from modularsql.sql.statement import Statement
+
+
+class Promise(StrEnum):
+    """What the rewritten SELECT returns, compared with the one before; columns stay in any case.
+
+    For an aggregate the rows are its groups: what no aggregate supplies stays as it is.
+    """
+
+    ROWS = "the same rows"
+    SET = "the same rows, some less often"
+    GROUPS = "the same groups"
+    MORE = "no row less"
+    ANSWER = "another answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A rewritten statement, what it promises, and the grade of the facts the promise rests on.
+
+    `once`: FROM and WHERE then let each row of the measured entity through once. `doubt` says why
+    another reading stays open whatever the data shows; it is empty where none is.
+    """
+
+    text: str
+    promise: Promise
+    evidence: Evidence = Evidence.ENFORCED
+    once: bool = False
+    doubt: str = ""
+
+
+Rewritten = Edit | Declined
+
 
 Cut = tuple[int, int, str]
 """Start and end in the text, and what stands there instead."""
@@ -37,12 +76,31 @@ def call(statement: Statement, node: exp.Expr) -> tuple[int, int] | None:
     """Indexes of the parentheses of a function call."""
     start = node.meta.get("start")
     at = None if start is None else index_at(statement, start)
-    if at is None or at + 1 >= len(statement.tokens):
+    opening = _opening_around(statement, node) if at is None else at + 1
+    if opening is None or opening >= len(statement.tokens):
         return None
-    if statement.tokens[at + 1].token_type != TokenType.L_PAREN:
+    if statement.tokens[opening].token_type != TokenType.L_PAREN:
         return None
-    close = closing(statement.tokens, at + 1)
-    return None if close is None else (at + 1, close)
+    close = closing(statement.tokens, opening)
+    return None if close is None else (opening, close)
+
+
+def _opening_around(statement: Statement, node: exp.Expr) -> int | None:
+    """The parenthesis of a call whose name the parser gave no place: before its first argument."""
+    inside = first_place(node)
+    at = None if inside is None else index_at(statement, inside)
+    while at is not None and at > 0:
+        at -= 1
+        name = statement.tokens[at - 1].text if at else ""
+        if statement.tokens[at].token_type == TokenType.L_PAREN and name.lower() in _UNPLACED:
+            return at
+        if statement.tokens[at].token_type not in _BEFORE_ARGUMENT:
+            return None
+    return None
+
+
+_UNPLACED = frozenset("group_concat string_agg listagg".split())
+_BEFORE_ARGUMENT = (TokenType.L_PAREN, TokenType.DISTINCT)
 
 
 def closing(tokens: tuple[Token, ...], opening: int) -> int | None:
@@ -56,3 +114,41 @@ def closing(tokens: tuple[Token, ...], opening: int) -> int | None:
             if depth == 0:
                 return i
     return None
+
+
+def and_where(statement: Statement, parts: Clauses, condition: str) -> list[Cut]:
+    """Cuts that add a condition to WHERE."""
+    if parts.where is None:
+        return [(parts.end, parts.end, f" WHERE {condition}")]
+    return [*bracketed(statement, parts), (parts.end, parts.end, f" AND {condition}")]
+
+
+def bracketed(statement: Statement, parts: Clauses) -> list[Cut]:
+    """Cuts that put a WHERE with OR on its top in parentheses, to stand beside AND."""
+    where = statement.tree.args.get("where") if isinstance(statement.tree, exp.Select) else None
+    if where is None or not isinstance(where.this, exp.Or | exp.Xor):
+        return []
+    span = parts.conditions[0].span
+    return [(span.start, span.start, "("), (span.end, span.end, ")")]
+
+
+def written(name: str, dialect: str) -> str:
+    """A name as SQL, in quotes only where it needs them."""
+    tokens = tokenize(name, dialect)
+    plain = not isinstance(tokens, Unparsed) and [(t.token_type, t.text) for t in tokens] == [
+        (TokenType.VAR, name)
+    ]
+    return exp.to_identifier(name, quoted=not plain).sql(dialect=dialect)
+
+
+def column(source: Source, name: str, dialect: str) -> str:
+    """A column of a source as SQL, qualified."""
+    return f"{written(source.alias, dialect)}.{written(name, dialect)}"
+
+
+def free_name(statement: Statement, *wanted: str) -> str:
+    """The first of the names that stands nowhere in the statement, else the last with a number."""
+    used = {token.text.casefold() for token in statement.tokens}
+    used |= {word.casefold() for word in statement.text.split()}
+    numbered = (f"{wanted[-1]}{i}" for i in range(2, len(used) + 3))
+    return next(name for name in (*wanted, *numbered) if name.casefold() not in used)

@@ -4,12 +4,20 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import closing, first_place, index_at
-from modularsql.sql.outermost import Declined, Edited
+from modularsql.multiplicity.rewrites.edits import (
+    Edit,
+    Promise,
+    Rewritten,
+    closing,
+    first_place,
+    free_name,
+    index_at,
+)
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """The same rows where the subquery holds no NULL; the intended ones where it does.
 
     The subquery stays as it is, inside a derived table: its names cannot meet those around it.
@@ -35,12 +43,13 @@ def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Ed
         return Declined(reason="its place in the text is not known")
     outer = statement.text[tokens[at].start : tokens[word - 1].end + 1]
     inner = statement.text[tokens[word + 2].start : tokens[close].end + 1]
-    alias = _free_name(statement)
+    alias = free_name(statement, "q", "q1", "q2", "q_not_in")
     written = (
         f"({outer} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {_named(inner, alias, dialect)} "
         f"WHERE {alias}.v = {_qualified(outer, column, issue)}))"
     )
-    return statement.text[: tokens[at].start] + written + statement.text[tokens[close].end + 1 :]
+    text = statement.text[: tokens[at].start] + written + statement.text[tokens[close].end + 1 :]
+    return Edit(text, Promise.MORE)
 
 
 def _named(inner: str, alias: str, dialect: str) -> str:
@@ -56,8 +65,3 @@ def _qualified(outer: str, column: exp.Column, issue: Issue) -> str:
     if column.table or found is None:
         return outer
     return f"{exp.to_identifier(found[0].alias).sql()}.{outer}"
-
-
-def _free_name(statement: Statement) -> str:
-    used = {token.text.casefold() for token in statement.tokens}
-    return next(name for name in ("q", "q1", "q2", "q_not_in") if name not in used)

@@ -7,7 +7,7 @@ Unlike DISTINCT it keeps two clubs of one name apart, and it never touches the o
 is moved in whole conditions, so everything that stays is kept to the byte.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,48 +16,51 @@ from modularsql.multiplicity.columns import is_volatile
 from modularsql.multiplicity.grain import filter_only
 from modularsql.multiplicity.model import Block, JoinKind, Source
 from modularsql.multiplicity.registry import Issue
-from modularsql.sql.clauses import Clauses, Item, clauses
-from modularsql.sql.outermost import Declined, Edited, outermost
+from modularsql.multiplicity.rewrites.conditions import Placed, conditions, drop
+from modularsql.multiplicity.rewrites.edits import (
+    Cut,
+    Edit,
+    Promise,
+    Rewritten,
+    bracketed,
+    spliced,
+)
+from modularsql.sql.clauses import Clauses, Item, Span, clauses, leftovers
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """One condition: its text, fit to stand beside AND, and the sources it depends on."""
-
-    text: str
-    sources: frozenset[int]
-
-
-def semi_join(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def semi_join(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """The statement with the multiplying sources moved into EXISTS.
 
     Promises one row for each row of the entity that has a match. Declines where a multiplying
     source is used elsewhere, an outer join is in the way, or LIMIT would cut other rows.
     """
     block = issue.block
-    reason = _obstacle(statement, issue)
+    moved = multiplying(block, issue)
+    reason = _obstacle(block, moved)
     if reason:
         return Declined(reason=reason)
     parts = clauses(statement)
     if parts is None or len(parts.items) != len(block.sources):
         return Declined(reason="its FROM clause could not be taken apart")
-    moved = _moved(block, issue)
-    conditions = _conditions(block, parts)
-    if conditions is None:
+    placed = conditions(statement, block, parts)
+    if placed is None:
         return Declined(reason="its conditions could not be taken apart")
-    return _written(statement.text, parts, block, moved, conditions)
+    gone = {i for i, source in enumerate(block.sources) if source in moved}
+    cuts = _Move(statement, parts, placed, gone).cuts()
+    if cuts is None:
+        return Declined(reason="what is left would not be connected by a condition")
+    return Edit(spliced(statement.text, cuts), Promise.SET, once=True)
 
 
-def _obstacle(statement: Statement, issue: Issue) -> str | None:
-    block = issue.block
-    if outermost(statement.tree) is not block.select:
-        return "the repeated rows are those of an inner query"
+def _obstacle(block: Block, moved: list[Source]) -> str | None:
     if block.is_cut:
         return "LIMIT cuts the rows, and would cut other ones"
-    moved = _moved(block, issue)
     if not moved:
         return "no source of it multiplies rows"
+    if len(moved) == len(block.sources):
+        return "nothing would be left in FROM"
     only = filter_only(block)
     for source in moved:
         if source not in only:
@@ -75,168 +78,108 @@ def _obstacle(statement: Statement, issue: Issue) -> str | None:
     return None
 
 
-def _moved(block: Block, issue: Issue) -> list[Source]:
+def multiplying(block: Block, issue: Issue) -> list[Source]:
     """The sources that the entity does not settle: they go together."""
-    start = 0
+    start = issue.within
     for source in issue.entity:
         start |= source.relation.ids
-    reach = block.rows.closure(start | issue.within)
+    reach = block.rows.closure(start)
     return [s for s in block.sources if s.relation.ids & ~reach]
 
 
-def _conditions(block: Block, parts: Clauses) -> dict[int | None, list[_Condition]] | None:
-    """Conditions of each item's ON or USING by its position, WHERE's under None."""
-    found: dict[int | None, list[_Condition]] = {}
-    for number, (source, item) in enumerate(zip(block.sources, parts.items, strict=True)):
-        on = source.join.args.get("on") if source.join is not None else None
-        if item.using:
-            using = _using(block, number)
-            if using is None:
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """The sources at the positions `gone` move into EXISTS, with the conditions on them."""
+
+    statement: Statement
+    parts: Clauses
+    placed: dict[int | None, list[Placed]]
+    gone: set[int]
+
+    @property
+    def kept(self) -> list[int]:
+        """Positions of the sources that stay."""
+        return [i for i in range(len(self.parts.items)) if i not in self.gone]
+
+    def cuts(self) -> list[Cut] | None:
+        """All edits; None where what stays would no longer be joined by a condition."""
+        first = self.kept[0]
+        found: list[Cut] = []
+        links: list[frozenset[int]] = []
+        outside: list[Placed] = []
+        for number, item in enumerate(self.parts.items):
+            here = self.placed[number]
+            staying = [c for c in here if not c.sources & self.gone]
+            if number in self.gone or number == first:
+                outside += staying
+            elif here and not staying:
                 return None
-            found[number] = using
-            continue
-        matched = _matched(item.conditions, on, block) if item.conditions else []
-        if matched is None:
+            links += [c.sources for c in staying]
+            found += self._item(number, item, first)
+        links += [c.sources for c in self.placed[None] if not c.sources & self.gone]
+        if not _connected(self.kept, links):
             return None
-        found[number] = matched
-    where = block.select.args.get("where")
-    matched = _matched(parts.conditions, where.this if where else None, block)
-    if matched is None:
-        return None
-    found[None] = matched
-    return found
+        return [*found, *self._where([*(c.text for c in outside), self._exists()])]
 
+    def _item(self, number: int, item: Item, first: int) -> list[Cut]:
+        """What becomes of a source in FROM."""
+        carried = [item.table, *(c.span for c in item.conditions)]
+        if number in self.gone:
+            return [self._gap(number, item.whole, carried)]
+        if number != first:
+            return self._dropped(
+                self.placed[number], item.conditions[0].span if item.using else None
+            )
+        found: list[Cut] = []
+        if item.lead is not None:
+            found.append((item.lead.start, item.table.start, ""))
+        if item.conditions:
+            rest = Span(item.table.end, item.whole.end)
+            left = leftovers(self.statement, rest, carried)
+            found.append((rest.start, rest.end, " " + left if left else ""))
+        return found
 
-def _using(block: Block, number: int) -> list[_Condition] | None:
-    """USING written out, name by name; None where a name is in more than one table before."""
-    source = block.sources[number]
-    names = (source.join or exp.Join()).args.get("using") or ()
-    conditions = []
-    for name in names:
-        folded = name.name.casefold()
-        homes = [i for i in range(number) if folded in block.sources[i].columns]
-        if len(homes) != 1:
-            return None
-        sides = [f"{exp.to_identifier(block.sources[i].alias)}.{name}" for i in (homes[0], number)]
-        conditions.append(_Condition(" = ".join(sides), frozenset({homes[0], number})))
-    return conditions
+    def _gap(self, number: int, whole: Span, carried: Sequence[Span]) -> Cut:
+        """A source cut out, with the space before it; its comments stay."""
+        left = leftovers(self.statement, whole, carried)
+        start = whole.start
+        if number:
+            before = self.parts.items[number - 1].whole.end
+            blank = not self.statement.text[before:start].strip()
+            start = before if blank else start
+        return (start, whole.end, " " + left.rstrip(" ") if left else "")
 
+    def _dropped(self, here: list[Placed], using: Span | None) -> list[Cut]:
+        """Conditions cut out of several: with the AND before each, or behind the first."""
+        if using is not None:
+            return []
+        return drop(self.statement, [c for c in here if c.sources & self.gone], here)
 
-def _matched(texts: Sequence[str], tree: exp.Expr | None, block: Block) -> list[_Condition] | None:
-    """Texts and trees of the same conditions side by side; None where they do not pair up."""
-    trees = list(_parts(tree)) if tree is not None else []
-    if len(trees) != len(texts):
-        return None
-    result = []
-    for text, part in zip(texts, trees, strict=True):
-        used = _used(part, block)
-        if used is None:
-            return None
-        result.append(_Condition(f"({text})" if isinstance(part, exp.Or) else text, used))
-    return result
+    def _exists(self) -> str:
+        inner = ", ".join(self._text(self.parts.items[i].table) for i in sorted(self.gone))
+        inside = [c.text for group in self.placed.values() for c in group if c.sources & self.gone]
+        where = f" WHERE {' AND '.join(inside)}" if inside else ""
+        return f"EXISTS (SELECT 1 FROM {inner}{where})"
 
+    def _where(self, added: list[str]) -> list[Cut]:
+        """WHERE without the conditions that moved, and with those that are new."""
+        here, end = self.placed[None], self.parts.end
+        moved = [c for c in here if c.sources & self.gone]
+        if not here:
+            return [(end, end, f" WHERE {' AND '.join(added)}")]
+        if len(moved) == len(here):
+            whole = Span(here[0].span.start, end)
+            left = leftovers(self.statement, whole, [c.span for c in here])
+            return [(whole.start, end, left + " AND ".join(added))]
+        cuts = bracketed(self.statement, self.parts)
+        return [
+            *drop(self.statement, moved, here),
+            *cuts,
+            (end, end, f" AND {' AND '.join(added)}"),
+        ]
 
-def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(tree, exp.And):
-        yield from _parts(tree.this)
-        yield from _parts(tree.expression)
-    else:
-        yield tree
-
-
-def _used(part: exp.Expr, block: Block) -> frozenset[int] | None:
-    """Positions of the block's sources a condition depends on, subqueries included.
-
-    None where a name in it is not resolved: then nobody knows.
-    """
-    inner = {id(c): home for b in _inside(block) for c, home in _resolved(b)}
-    used = set()
-    for column in part.find_all(exp.Column):
-        home = block.columns.get(id(column), (None,))[0] or inner.get(id(column))
-        if home is None:
-            if column in block.literals:
-                continue
-            return None
-        used |= {i for i, source in enumerate(block.sources) if source is home}
-    return frozenset(used)
-
-
-def _inside(block: Block) -> Iterator[Block]:
-    for query in block.subqueries:
-        yield from query.blocks()
-
-
-def _resolved(block: Block) -> Iterator[tuple[exp.Expr, Source]]:
-    for column in block.select.find_all(exp.Column):
-        found = block.columns.get(id(column))
-        if found is not None:
-            yield column, found[0]
-
-
-def _written(
-    text: str,
-    parts: Clauses,
-    block: Block,
-    moved: list[Source],
-    conditions: dict[int | None, list[_Condition]],
-) -> Edited:
-    gone = {i for i, source in enumerate(block.sources) if source in moved}
-    kept = [i for i in range(len(block.sources)) if i not in gone]
-    if not kept:
-        return Declined(reason="nothing would be left in FROM")
-    kept_on, outside, inside = _sorted_conditions(conditions, gone, kept[0])
-    links = [c.sources for c in (*outside, *(c for on in kept_on.values() for c in on))]
-    from_text = _from(parts.items, kept, kept_on)
-    if from_text is None or not _connected(kept, links):
-        return Declined(reason="what is left would not be connected by a condition")
-    inner = [parts.items[i].table for i in sorted(gone)]
-    exists = f"EXISTS (SELECT 1 FROM {', '.join(inner)}"
-    exists += f" WHERE {' AND '.join(c.text for c in inside)})" if inside else ")"
-    where = " AND ".join([*(c.text for c in outside), exists])
-    return f"{text[: parts.start]}FROM {from_text} WHERE {where}{text[parts.end :]}"
-
-
-def _sorted_conditions(
-    conditions: dict[int | None, list[_Condition]], gone: set[int], first: int
-) -> tuple[dict[int, list[_Condition]], list[_Condition], list[_Condition]]:
-    """What stays in an ON, what stays in WHERE, what moves into EXISTS."""
-    kept_on: dict[int, list[_Condition]] = {}
-    outside: list[_Condition] = []
-    inside: list[_Condition] = []
-    for number, group in conditions.items():
-        for condition in group:
-            if condition.sources & gone:
-                inside.append(condition)
-            elif number is None or number in gone or number == first:
-                outside.append(condition)
-            else:
-                kept_on.setdefault(number, []).append(condition)
-    return kept_on, outside, inside
-
-
-def _from(
-    items: Sequence[Item], kept: list[int], kept_on: dict[int, list[_Condition]]
-) -> str | None:
-    """The sources that stay, with what stays of their ON; None where one lost all of it."""
-    written = items[kept[0]].table
-    for number in kept[1:]:
-        item, on = items[number], kept_on.get(number, [])
-        if item.lead == ",":
-            written += f", {item.table}"
-        elif item.using and len(on) == len(_names(item)):
-            written += f" {item.lead} {item.table} {item.conditions[0]}"
-        elif on:
-            written += f" {item.lead} {item.table} ON {' AND '.join(c.text for c in on)}"
-        elif item.conditions:
-            return None
-        else:
-            written += f" {item.lead} {item.table}"
-    return written
-
-
-def _names(item: Item) -> list[str]:
-    """The columns of `USING (a, b)`."""
-    return item.conditions[0].split(",")
+    def _text(self, span: Span) -> str:
+        return self.statement.text[span.start : span.end]
 
 
 def _connected(kept: list[int], links: Sequence[frozenset[int]]) -> bool:

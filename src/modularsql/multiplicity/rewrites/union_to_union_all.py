@@ -4,12 +4,19 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import first_place, last_place
-from modularsql.sql.outermost import Declined, Edited
+from modularsql.multiplicity.rewrites.edits import (
+    Edit,
+    Promise,
+    Rewritten,
+    first_place,
+    last_place,
+)
+from modularsql.records import Evidence
+from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
 
-def union_to_union_all(statement: Statement, issue: Issue, dialect: str) -> Edited:
+def union_to_union_all(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     """Keep every row of both branches. Promises no row less than before."""
     source = issue.block.sources[0] if len(issue.block.sources) == 1 else None
     node = source.query.node if source is not None and source.query is not None else None
@@ -24,4 +31,5 @@ def union_to_union_all(statement: Statement, issue: Issue, dialect: str) -> Edit
     if len(words) != 1:
         return Declined(reason="its UNION was not found in the text")
     at = words[0].end + 1
-    return statement.text[:at] + " ALL" + statement.text[at:]
+    text = statement.text[:at] + " ALL" + statement.text[at:]
+    return Edit(text, Promise.MORE, Evidence.OBSERVED)

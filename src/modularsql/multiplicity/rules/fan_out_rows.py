@@ -40,7 +40,7 @@ def fan_out_rows(block: Block, analysis: Analysis) -> Iterator[Issue]:
         evidence=one.evidence,
         entity=found.entity,
         multipliers=found.independent,
-        rewrites=("semi_join", "inject_distinct"),
+        rewrites=("semi_join", "drop_outer_join", "inject_distinct"),
     )
 
 
@@ -49,7 +49,8 @@ def _repeated(block: Block, analysis: Analysis) -> Suspicion | None:
         return None
     if block.select.args.get("qualify") or not copies_show(block.select):
         return None
-    return suspicion(block, analysis, output_entity(block))
+    # A number among the copies (ROW_NUMBER) tells them apart.
+    return suspicion(block, analysis, output_entity(block), returned(block))
 
 
 def _sorts_by(block: Block, found: Multiplied) -> bool:

@@ -1,0 +1,150 @@
+"""Whether a rewrite kept its promise on this data: it is run, and compared with what was before.
+
+The SELECT that was rewritten is what is compared. One inside the statement is run by itself,
+before and after; where that is not possible the rewrite is only suggested.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from modularsql.guard.grain import Measured
+from modularsql.guard.patches import Result, rerun
+from modularsql.guard.session import Session
+from modularsql.multiplicity.measure import bare
+from modularsql.multiplicity.model import Block
+from modularsql.multiplicity.rewrites.edits import Edit, Promise
+from modularsql.rows import Row, Rows, distinct_rows
+from modularsql.sql.outermost import Declined, outermost
+from modularsql.sql.parse import follow, parse_text, path
+from modularsql.sql.statement import Statement
+
+_SAME_NAMES = (Promise.ROWS, Promise.SET, Promise.MORE)
+_UNCHECKED = "the rewritten part depends on what is around it, so it could not be checked by itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The statement's new result, and why it may still not be what was promised (else empty)."""
+
+    result: Result
+    doubt: str = ""
+
+
+def check(
+    edit: Edit, one: Measured, statement: Statement, now: Result, session: Session
+) -> Checked | Declined:
+    """Run a rewritten statement; declined where it does not keep what the edit promises."""
+    block = one.issue.block
+    is_whole = outermost(statement.tree) is block.select
+    after = rerun(edit.text, now, session, not is_whole or edit.promise in _SAME_NAMES)
+    if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
+        return after if isinstance(after, Declined) else Checked(result=after)
+    tree = parse_text(edit.text, session.engine.dialect)
+    select = follow(tree, path(block.select))
+    sides = (now, after) if is_whole else _alone(block, select, session)
+    if sides is None or not isinstance(select, exp.Select):
+        return Checked(result=after, doubt=_UNCHECKED)
+    if _moves_sources(edit, one) and one.distinct != _rows_seen(select, session):
+        return Declined(reason="the rewritten query read other rows")
+    problem = _PROMISES[edit.promise](block, *sides, session)
+    return Declined(reason=problem) if problem else Checked(result=after)
+
+
+def _moves_sources(edit: Edit, one: Measured) -> bool:
+    """Whether FROM and WHERE let through each row of the measured entity once afterwards."""
+    return edit.once and one.distinct is not None
+
+
+def _alone(block: Block, select: exp.Expr | None, session: Session) -> tuple[Result, Result] | None:
+    """A SELECT inside the statement before and after, each run by itself."""
+    if block.correlated or not isinstance(select, exp.Select):
+        return None
+    before, after = (_result(one, session) for one in (block.select, select))
+    if before is None or after is None or before.rows.truncated or after.rows.truncated:
+        return None
+    return before, after
+
+
+def _result(select: exp.Select, session: Session) -> Result | None:
+    sql = _with_ctes(select, select.copy()).sql(dialect=session.engine.dialect, comments=False)
+    outcome = session.run(sql, session.params)
+    counts = session.counts(sql, outcome) if isinstance(outcome, Rows) else None
+    if not isinstance(outcome, Rows) or counts is None:
+        return None
+    return Result(sql=sql, rows=outcome, counts=counts)
+
+
+def _with_ctes(select: exp.Select, copy: exp.Select) -> exp.Select:
+    """A copy of a SELECT with the CTEs that it sees where it stands."""
+    node: exp.Expr | None = select.parent
+    while node is not None and copy.args.get("with_") is None:
+        clause = node.args.get("with_")
+        if isinstance(clause, exp.With):
+            copy.set("with_", clause.copy())
+        node = node.parent
+    return copy
+
+
+def _rows_seen(select: exp.Select, session: Session) -> int | None:
+    """How many rows FROM and WHERE of a SELECT let through."""
+    count = _with_ctes(select, bare(select, [exp.Count(this=exp.Star())]))
+    outcome = session.run(count.sql(dialect=session.engine.dialect), session.params)
+    return int(outcome.rows[0][0]) if isinstance(outcome, Rows) else None
+
+
+def _same_rows(block: Block, before: Result, after: Result, session: Session) -> str:
+    if before.counts.rows != after.counts.rows:
+        return "the rewritten query returned another number of rows"
+    return _same_set(block, before, after, session)
+
+
+def _same_set(block: Block, before: Result, after: Result, session: Session) -> str:
+    if block.is_aggregate:
+        return _same_groups(block, before, after, session)
+    if not session.compares_bytes(after.sql, after.rows):
+        return ""
+    same = distinct_rows(before.rows.rows) == distinct_rows(after.rows.rows)
+    return "" if same else "the rewritten query returned another set of rows"
+
+
+def _same_groups(block: Block, before: Result, after: Result, session: Session) -> str:
+    if len(after.rows.rows) != len(before.rows.rows):
+        return "the rewritten query returned another number of groups"
+    sides = [distinct_rows(_kept(block, result)) for result in (before, after)]
+    return "" if sides[0] == sides[1] else "the rewritten query returned other groups"
+
+
+def _no_less(block: Block, before: Result, after: Result, session: Session) -> str:
+    if len(after.rows.rows) < len(before.rows.rows):
+        return "the rewritten query returned fewer rows"
+    sides = [distinct_rows(_kept(block, result)) for result in (before, after)]
+    return "" if sides[0] <= sides[1] else "the rewritten query lost rows"
+
+
+def _kept(block: Block, result: Result) -> list[Row]:
+    """The columns that no aggregate supplies."""
+    if len(block.outputs) != len(result.rows.columns):
+        return result.rows.rows if not block.is_aggregate else []
+    aggregated = {id(aggregate.node) for aggregate in block.aggregates}
+    kept = [
+        i
+        for i, output in enumerate(block.outputs)
+        if not any(id(part) in aggregated for part in output.expression.walk())
+    ]
+    return [tuple(row[i] for i in kept) for row in result.rows.rows]
+
+
+def _anything(block: Block, before: Result, after: Result, session: Session) -> str:
+    return ""
+
+
+_PROMISES: dict[Promise, Callable[[Block, Result, Result, Session], str]] = {
+    Promise.ROWS: _same_rows,
+    Promise.SET: _same_set,
+    Promise.GROUPS: _same_groups,
+    Promise.MORE: _no_less,
+    Promise.ANSWER: _anything,
+}
+"""Why a promise does not hold, as the end of a sentence; empty where it does."""
