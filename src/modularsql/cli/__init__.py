@@ -19,6 +19,7 @@ COMMANDS = {
     "repair": "Guard a whole prediction set and write the repaired one",
     "eval": "Score prediction sets against gold on real databases",
     "ask": "Answer a question in words from a database, under guard",
+    "predict": "Answer every question of a data set; resumable",
     "index": "Index the text values of a database for `ask`",
     "check": "Say what a query does to rows, from a schema alone",
     "rules": "List every rule, or show one with its page",

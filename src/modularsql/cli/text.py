@@ -46,7 +46,7 @@ def print_reply(screen: Screen, reply: "Reply") -> None:
         screen.sql(reply.answer.final_sql, by=4)
     print_answer(screen, reply.answer)
     cost = reply.answer.cost
-    facts = [counted(reply.candidates, "candidate")]
+    facts = [counted(len(reply.pool), "candidate")]
     if reply.confidence is not None:
         facts.append(f"{reply.confidence:.0%} of the samples agree")
     facts.append(counted(cost.llm_calls, "call"))

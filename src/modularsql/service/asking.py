@@ -34,7 +34,7 @@ _MOST_TURNS = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskRequest:
     """What `ask` needs. `examples` is a file of solved questions, `definitions` one of sentences
-    about the business."""
+    about the business; `model` is used instead of the one that the settings name."""
 
     target: str
     settings: Settings
@@ -42,6 +42,7 @@ class AskRequest:
     definitions: Path | None = None
     examples: Path | None = None
     trace: Path | None = None
+    model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Reply:
 
     answer: Answer
     confidence: float | None
-    candidates: int
+    pool: tuple[str, ...]
     unanswerable: str | None
     trace: Trace
     trace_path: Path | None = None
@@ -64,15 +65,15 @@ class Conversation:
     deps: Deps
     turns: list[tuple[str, str]] = field(default_factory=list)
 
-    def ask(self, question: str) -> Reply:
-        """Answer one question.
+    def ask(self, question: str, hint: str = "", trace: Path | None = None) -> Reply:
+        """Answer one question; `hint` and `trace` stand for those of the request.
 
         Raises `InputError` for an empty one, and `ModelError` when the model was of no use.
         """
         if not question.strip():
             raise InputError("the question is empty", "write what you want to know")
-        asked = run_pipeline(question, self.deps, self._hint())
-        path = self.request.trace
+        asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
+        path = trace or self.request.trace
         if path is not None:
             write_trace(asked.trace, path)
         if asked.failure is not None:
@@ -82,17 +83,17 @@ class Conversation:
             self.turns.append((question, reply.answer.final_sql))
         return reply
 
-    def _hint(self) -> str:
+    def _hint(self, hint: str) -> str:
         """The user's hint and the last turns, so that a question may lean on them."""
         said = [f"earlier question: {q}\nits SQL: {sql}" for q, sql in self.turns[-_MOST_TURNS:]]
-        return "\n".join(filter(None, (self.request.hint, *said)))
+        return "\n".join(filter(None, (hint, *said)))
 
 
 @contextmanager
 def conversation(request: AskRequest) -> Iterator[Conversation]:
     """A database and a model to ask. Raises `InputError` or `SetupError` when it cannot start."""
     check_parts(parts_left_out(request.settings))
-    model = connect_model(request.settings)
+    model = request.model or connect_model(request.settings)
     if model is None:
         raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
     definitions = _text(request.definitions) if request.definitions else ""
@@ -142,7 +143,7 @@ def _reply(asked: Asked, path: Path | None) -> Reply:
     return Reply(
         answer=replace(answer, question=state.question, cost=asked.trace.cost()),
         confidence=state.confidence,
-        candidates=len(state.candidates),
+        pool=tuple(candidate.sql for candidate in state.candidates),
         unanswerable=None if state.answer else state.unanswerable,
         trace=asked.trace,
         trace_path=path,
@@ -163,7 +164,7 @@ def reply_json(reply: Reply) -> dict[str, Any]:
     return {
         **answer_json(reply.answer),
         "confidence": reply.confidence,
-        "candidates": reply.candidates,
+        "candidates": len(reply.pool),
         "unanswerable": plain(reply.unanswerable),
         "trace": None if reply.trace_path is None else str(reply.trace_path),
     }

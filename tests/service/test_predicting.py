@@ -1,0 +1,107 @@
+"""`predict`: a small Spider set, a model by script, a run that is stopped and goes on."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modularsql import Settings
+from modularsql.errors import InputError, ModelError
+from modularsql.evaluation.datasets import read_dataset
+from modularsql.evaluation.predictions import read_predictions
+from modularsql.llm.script import ScriptedModel
+from modularsql.ports import ChatRequest
+from modularsql.service.predicting import PredictRequest, predict
+
+QUESTIONS = [
+    {"db_id": "zoo", "question": "How many animals?", "query": "SELECT COUNT(*) FROM animal"},
+    {"db_id": "zoo", "question": "Which names?", "query": "SELECT name FROM animal"},
+    {"db_id": "gone", "question": "Nothing?", "query": "SELECT 1"},
+    {"db_id": "zoo", "question": "What is love?", "query": "SELECT 1"},
+]
+
+
+def said(request: ChatRequest) -> str:
+    text = request.messages[-1].text
+    if "How many animals?" in text:
+        return "SELECT COUNT(*) FROM animal"
+    if "Which names?" in text:
+        return "SELECT name FROM animal"
+    return "NOT ANSWERABLE: nobody knows"
+
+
+@pytest.fixture
+def request_(tmp_path: Path) -> Any:
+    root = tmp_path / "database" / "zoo"
+    root.mkdir(parents=True)
+    with sqlite3.connect(root / "zoo.sqlite") as writer:
+        writer.executescript(
+            "CREATE TABLE animal(id INTEGER PRIMARY KEY, name TEXT);"
+            "INSERT INTO animal(name) VALUES ('owl'), ('elk');"
+        )
+    writer.close()
+    (tmp_path / "dev.json").write_text(json.dumps(QUESTIONS))
+
+    def make(model: Any, **more: Any) -> PredictRequest:
+        settings = Settings(**{"jobs": 2, "samples": 1, "linking_samples": 1, **more})
+        return PredictRequest(
+            dataset=str(tmp_path / "dev.json"),
+            db_root=tmp_path / "database",
+            out=tmp_path / "run",
+            settings=settings,
+            model=model,
+        )
+
+    return make
+
+
+def test_predictions_pools_and_traces_are_written_as_others_read_them(request_: Any) -> None:
+    request = request_(ScriptedModel(said))
+    summary = predict(request)
+    assert (summary.questions, summary.answered) == (4, 2)
+    assert summary.problems == {"no database": 1, "nobody knows": 1}
+    assert summary.cost.llm_calls > 0
+    dataset = read_dataset(request.dataset)
+    read = read_predictions(request.out / "predictions.json", dataset)
+    assert [item.sql for item in read.items][:2] == [
+        "SELECT COUNT(*) FROM animal",
+        "SELECT name FROM animal",
+    ]
+    pools = [json.loads(line) for line in (request.out / "pools.jsonl").read_text().splitlines()]
+    assert pools[1] == {"id": "1", "db": "zoo", "candidates": ["SELECT name FROM animal"]}
+    trace = json.loads((request.out / "traces" / "0.json").read_text())
+    assert [stage["stage"] for stage in trace["stages"]][-1] == "guard"
+
+
+def test_a_run_that_was_cut_goes_on_where_it_was(request_: Any) -> None:
+    predict(request_(ScriptedModel(said)))
+    log = request_(None).out / "log.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2]) + lines[2][:10])
+    model = ScriptedModel(said)
+    summary = predict(request_(model))
+    assert (summary.resumed, summary.questions) == (2, 4)
+    assert len(log.read_bytes().splitlines()) == 4
+    again = ScriptedModel(said)
+    assert predict(request_(again)).resumed == 4
+    assert again.requests == []
+
+
+def test_other_settings_never_go_on_with_old_results(request_: Any) -> None:
+    predict(request_(ScriptedModel(said)))
+    with pytest.raises(InputError, match="other samples"):
+        predict(request_(ScriptedModel(said), samples=2))
+    predict(request_(ScriptedModel(said), jobs=1))
+
+
+def test_a_question_whose_model_fails_is_told_and_the_rest_goes_on(request_: Any) -> None:
+    def sometimes(request: ChatRequest) -> Any:
+        if "Which names?" in request.messages[-1].text:
+            return ModelError("the server is gone", "", "model")
+        return said(request)
+
+    summary = predict(request_(ScriptedModel(sometimes)))
+    assert summary.answered == 1
+    assert sum(n for why, n in summary.problems.items() if "the server is gone" in why) == 1
