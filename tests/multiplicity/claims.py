@@ -1,177 +1,187 @@
-"""Claims that inference makes of a query, each as a query that finds its counterexamples.
+"""Claims that inference makes of a query's relations, each as a test that finds a counterexample.
 
 Only what rests on enforced constraints alone is claimed here; such a claim holds on any data.
+A test reads the rows of its relation from `q`, whose columns are `c0`, `c1`, …
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.algebra import Relation, union
 from modularsql.multiplicity.grain import multiplied
-from modularsql.multiplicity.model import Block, JoinKind, Query, Source
-from modularsql.records import Evidence
+from modularsql.multiplicity.model import UNNAMED, Block, JoinKind, Query, Source
+
+from .relations import Rows, Writer, prefixes, queries
 
 ENFORCED = 0  # the grade's index
+MOST_COLUMNS = 6  # of a relation that are taken in pairs
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim about the rows of a query, with a test that finds a row where it is wrong.
-
-    The test reads the rows from `q`, whose columns are `c0`, `c1`, … `bold`: the claim follows
-    from more than DISTINCT in the same block. `stored`: the rows must be stored as they are,
-    since SQLite converts them where a query reads them.
-    """
+class Claim(NamedTuple):
+    """One claim; `bold`: it follows from more than DISTINCT in the same block."""
 
     kind: str
     words: str
-    rows: str
-    width: int
     test: str
     bold: bool = True
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The claims about one relation of a query, and that relation: `width` columns of `rows`.
+
+    `stored`: its rows must be stored as they are, since SQLite converts them where a query reads
+    them. Stored rows have lost their collations.
+    """
+
+    rows: Rows
+    width: int
+    claims: tuple[Claim, ...]
     stored: bool = False
 
 
-def claims(query: Query, text: str, dialect: str) -> Iterator[Claim]:
-    """All claims of a query and what it holds that can be checked by running it alone."""
+def claimed(query: Query, text: str, dialect: str) -> Iterator[Claimed]:
+    """Every relation of a query, written as `text`, of which something is claimed."""
+    writer, seen = Writer(dialect), set[str]()
     for one in queries(query):
-        if _is_correlated(one):
-            continue
-        whole = text if one is query else standalone(one.node, dialect)
-        if whole is None:
-            continue
-        if one.complete:
-            for claim in _of_relation(one, whole):
-                # Stored rows have lost their collations: 'a' and 'A' are settled alike, not equal.
-                if not (one.mixed and claim.kind == "dependency"):
-                    yield replace(claim, stored=bool(one.mixed))
-        if one.block is not None:
-            mixed = any(s.query is not None and s.query.mixed for s in one.block.sources)
-            yield from (replace(c, stored=mixed) for c in _of_rows(one.block, dialect))
+        for found in _of_query(one, text if one is query else None, writer):
+            # A CTE that is read twice makes the same claims twice.
+            key = f"{found.rows}{found.claims}"
+            if found.claims and key not in seen:
+                seen.add(key)
+                yield found
 
 
-def queries(query: Query) -> Iterator[Query]:
-    """The query and all that it reads or asks."""
-    yield query
-    inner = list(query.branches)
-    if query.block is not None:
-        inner += [source.query for source in query.block.sources if source.query is not None]
-        inner += query.block.subqueries
-    for one in inner:
-        yield from queries(one)
+def _of_query(query: Query, text: str | None, writer: Writer) -> Iterator[Claimed]:
+    whole = Rows(text) if text is not None else writer.whole(query)
+    if whole is not None and query.complete:
+        columns = [attribute for _, attribute in query.columns]
+        plain = query.block is None or query.block.is_distinct
+        claims = _of_columns(query.relation, columns, plain, bool(query.mixed))
+        yield Claimed(whole, len(columns), tuple(claims), bool(query.mixed))
+    block = query.block
+    if block is not None:
+        mixed = any(s.query is not None and s.query.mixed for s in block.sources)
+        yield from _of_prefixes(block, writer, mixed)
+        yield from _of_rows(block, writer, mixed)
 
 
-def standalone(node: exp.Expr, dialect: str) -> str | None:
-    """A part of a query as a query of its own, with the CTEs it may use; None inside these."""
-    clauses: list[exp.Expr] = []
-    child: exp.Expr = node
-    level = node.parent
-    while level is not None:
-        if isinstance(level, exp.CTE) and _reads(level.this, level.alias):
-            return None  # a part of a recursive CTE
-        if isinstance(level, exp.With):
-            clauses += list(level.expressions[: level.expressions.index(child)])
-        elif level.args.get("with_") is not None and level.args["with_"] is not child:
-            clauses += level.args["with_"].expressions
-        child, level = level, level.parent
-    sql = node.sql(dialect)
-    if clauses:
-        parts = ", ".join(clause.sql(dialect) for clause in clauses)
-        whole = f"SELECT * FROM ({sql}) AS alone" if node.args.get("with_") else sql
-        sql = f"WITH RECURSIVE {parts} {whole}"
-    return sql
+def _of_columns(
+    relation: Relation, columns: Sequence[int], plain: bool, mixed: bool
+) -> Iterator[Claim]:
+    """Keys, dependencies, constants and NOT NULL of columns by position.
 
-
-def _is_correlated(query: Query) -> bool:
-    """Whether it means something only for a row of a query around it."""
-    if query.block is not None:
-        return query.block.correlated
-    return any(_is_correlated(branch) for branch in query.branches)
-
-
-def _reads(node: exp.Expr, name: str) -> bool:
-    return any(table.name == name for table in node.find_all(exp.Table))
-
-
-def _of_relation(query: Query, sql: str) -> Iterator[Claim]:
-    """Keys, dependencies and NOT NULL of a result, over its columns by position."""
-    relation = query.relation
-    columns = [attribute for _, attribute in query.columns]
+    Each also as it holds among rows without NULL in what it starts from.
+    """
     width = len(columns)
-    plain = query.block is None or query.block.is_distinct
+    some = range(min(width, MOST_COLUMNS))
+    sets = [s for size in (0, 1, 2) for s in combinations(some, size)]
     keys: list[set[int]] = []
     settled: dict[tuple[int, ...], set[int]] = {}
-    sets = [s for size in (0, 1, 2) for s in combinations(range(width), size)]
     for chosen in dict.fromkeys([*sets, tuple(range(width))]):
-        by = ", ".join(f"c{i}" for i in chosen) or "(SELECT 1)"
-        # What follows from fewer columns need not be tested again.
-        implied = [settled[s] for s in settled if set(s) < set(chosen)]
-        settled[chosen] = _settled(relation, columns, chosen)
-        new = settled[chosen].difference(*implied) if len(chosen) < 3 else set()
-        if new:
-            several = " OR ".join(
-                f"COUNT(DISTINCT c{i}) > 1 OR COUNT(c{i}) NOT IN (0, COUNT(*))" for i in new
-            )
-            test = f"SELECT 1 FROM q GROUP BY {by} HAVING {several}"
-            yield Claim("dependency", f"{chosen} settle {new}", sql, width, test)
-        if any(key <= set(chosen) for key in keys):
-            continue
-        if relation.is_key(union(columns[i] for i in chosen)) == Evidence.ENFORCED:
-            keys.append(set(chosen))
-            test = f"SELECT 1 FROM q GROUP BY {by} HAVING COUNT(*) > 1"
-            bold = not plain or len(chosen) < width
-            yield Claim("key", f"{chosen} is a key", sql, width, test, bold)
+        of = union(columns[i] for i in chosen)
+        for known in (0, of) if of else (0,):
+            there = _there(chosen) if known else ""
+            by = ", ".join(f"c{i}" for i in chosen) or "(SELECT 1)"
+            rows = f"SELECT 1 FROM q {there}GROUP BY {by} HAVING "
+            reach = relation.closure(of, ENFORCED, known)
+            found = {i for i, a in enumerate(columns) if i not in chosen and not a & ~reach}
+            # What follows from fewer columns need not be tested again.
+            new = found.difference(*(settled[s] for s in settled if set(s) <= set(chosen)))
+            settled[chosen] = found
+            if new and len(chosen) < 3 and not mixed:
+                several = " OR ".join(
+                    f"COUNT(DISTINCT c{i}) > 1 OR COUNT(c{i}) NOT IN (0, COUNT(*))" for i in new
+                )
+                kind = ("constant" if not chosen else "dependency") + _among(known)
+                yield Claim(kind, f"{chosen} settle {new}", rows + several)
+            is_new = not any(key <= set(chosen) for key in keys)
+            if is_new and not relation.ids & ~reach:
+                keys.append(set(chosen))
+                bold = not plain or len(chosen) < width
+                words = f"{chosen} is a key"
+                yield Claim("key" + _among(known), words, f"{rows}COUNT(*) > 1", bold)
     full = [i for i in range(width) if columns[i] & relation.not_null]
     if full:
         test = f"SELECT 1 FROM q WHERE {' OR '.join(f'c{i} IS NULL' for i in full)}"
-        yield Claim("not null", f"{full} are not null", sql, width, test)
+        yield Claim("not null", f"{full} are not null", test)
 
 
-def _settled(relation: Relation, columns: Sequence[int], chosen: tuple[int, ...]) -> set[int]:
-    """Other columns that the chosen ones determine."""
-    reach = relation.closure(union(columns[i] for i in chosen), ENFORCED)
-    return {i for i, a in enumerate(columns) if i not in chosen and not a & ~reach}
+def _there(chosen: Sequence[int]) -> str:
+    return f"WHERE {' AND '.join(f'c{i} IS NOT NULL' for i in chosen)} "
 
 
-def _of_rows(block: Block, dialect: str) -> Iterator[Claim]:
+def _among(known: int) -> str:
+    return " without NULL" if known else ""
+
+
+def _of_prefixes(block: Block, writer: Writer, mixed: bool) -> Iterator[Claimed]:
+    """What stands in FROM up to a join, but for rows that later conditions reject."""
+    for number, last in prefixes(block):
+        end = block.sources.index(last) + 1
+        before, later = block.sources[:end], block.sources[end:]
+        relation = last.after
+        if relation is None or any(s.kind == JoinKind.SEMI for s in before):
+            continue
+        names, columns = [], []
+        for source in before:
+            known = [(n, a) for n, a in source.columns.items() if not n.startswith(UNNAMED)]
+            names += [f'{source.alias}."{name}"' for name, _ in known[:3]]
+            columns += [attribute for _, attribute in known[:3]]
+        rejected = block.where.not_null | union(
+            s.predicate.not_null for s in later if s.kind != JoinKind.LEFT or s.undone
+        )
+        rows = writer.rows(block, names, number)
+        if rows is None or rejected & union(_all(before)) & ~union(columns):
+            continue
+        kept = [i for i, attribute in enumerate(columns) if attribute & rejected]
+        if kept:
+            there = " AND ".join(f"r{i} IS NOT NULL" for i in kept)
+            rows = Rows(f"SELECT * FROM ({rows.sql}) AS met WHERE {there}", rows.around)
+        found = _of_columns(relation, columns, False, mixed)
+        claims = (c._replace(kind=f"{c.kind} of a prefix") for c in found)
+        yield Claimed(rows, len(columns), tuple(claims), mixed)
+
+
+def _all(sources: Sequence[Source]) -> list[int]:
+    return [attribute for source in sources for attribute in source.columns.values()]
+
+
+def _of_rows(block: Block, writer: Writer, mixed: bool) -> Iterator[Claimed]:
     """That FROM and WHERE repeat no row of a source, or of two together, or none in a group."""
     tables = [s for s in block.sources if _identity(s) and s.kind != JoinKind.SEMI]
     entities: list[tuple[Source, ...]] = [(source,) for source in tables]
     entities += list(combinations(tables, 2))
     groups = _groups(block)
     found = []
-    for entity in entities:
+    for entity in entities if len(block.sources) > 1 else ():
         if len(block.sources) <= len(entity):
             continue
         if multiplied(block, entity) is None:
             found.append((entity, False))
         elif groups and multiplied(block, entity, within(block)) is None:
             found.append((entity, True))
-    columns = [(s, exp.column(name, table=s.alias)) for s in tables for name in _identity(s)]
-    rows = _rows(block, [*(column for _, column in columns), *groups], dialect) if found else None
-    width = len(columns) + len(groups)
-    for entity, grouped in found if rows is not None else ():
+    if not found:
+        return
+    columns = [(s, f"{s.alias}.{name}") for s in tables for name in _identity(s)]
+    texts = [column for _, column in columns] + [writer.text(term) for term in groups]
+    rows = writer.rows(block, texts)
+    width = len(texts)
+    claims = []
+    for entity, in_group in found:
         own = [f"c{i}" for i, (source, _) in enumerate(columns) if source in entity]
-        by = own + [f"c{i}" for i in range(len(columns), width) if grouped]
+        by = own + [f"c{i}" for i in range(len(columns), width) if in_group]
         there = " AND ".join(f"{name} IS NOT NULL" for name in own)
         test = f"SELECT 1 FROM q WHERE {there} GROUP BY {', '.join(by)} HAVING COUNT(*) > 1"
         words = f"{', '.join(source.alias for source in entity)} not repeated"
-        kind = "no fan-out in a group" if grouped else "no fan-out"
-        yield Claim(kind, words, rows or "", width, test)
-
-
-def _rows(block: Block, columns: Sequence[exp.Expr], dialect: str) -> str | None:
-    """Some columns of the rows of FROM and WHERE, as a query."""
-    select = block.select.copy()
-    for clause in ("distinct", "group", "having", "order", "limit", "qualify"):
-        select.set(clause, None)
-    select.set("expressions", [c.copy().as_(f"r{i}") for i, c in enumerate(columns)])
-    select.parent = block.select.parent
-    return standalone(select, dialect)
+        claims.append(Claim("no fan-out in a group" if in_group else "no fan-out", words, test))
+    if rows is not None:
+        yield Claimed(rows, width, tuple(claims), mixed)
 
 
 def _identity(source: Source) -> tuple[str, ...]:
