@@ -48,6 +48,7 @@ class Table:
     """A table or view. `row_id` names the engine's own row identity, None where there is none.
 
     `problem` says why an object could not be read (a view over a missing table, for one).
+    `definition` is the text of a view's query, or of the statement that made the view.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     row_id: str | None = None
     problem: str | None = None
+    definition: str | None = None
 
     def column(self, name: str) -> Column | None:
         """The column of that name, case ignored."""

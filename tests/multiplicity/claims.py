@@ -19,7 +19,7 @@ from modularsql.multiplicity.model import UNNAMED, Block, JoinKind, Query, Sourc
 from .relations import Rows, Writer, prefixes, queries
 
 ENFORCED = 0  # the grade's index
-MOST_COLUMNS = 6  # of a relation that are taken in pairs
+MOST_COLUMNS = 4  # of a relation that are taken in pairs
 
 
 class Claim(NamedTuple):

@@ -22,6 +22,9 @@ SQLITE_DDL = (
     CREATE TABLE bag (x PRIMARY KEY NOT NULL, y);
     CREATE TABLE strict_label (id TEXT PRIMARY KEY NOT NULL, number REAL UNIQUE NOT NULL);
     CREATE VIEW heroes AS SELECT id, name FROM hero;
+    CREATE VIEW strong(hero, powers) AS SELECT h.id, COUNT(*) FROM heroes h
+        JOIN hero_power hp ON hp.hero = h.id GROUP BY h.id;
+    CREATE VIEW words AS SELECT hero AS x FROM note UNION SELECT text FROM note;
 """
 )
 
@@ -37,7 +40,15 @@ KEYS = """
     SELECT DISTINCT "oid" AS i FROM note => i
     SELECT n._rowid_ AS i FROM note n => i
     SELECT oid AS i FROM note n, hero h => -
-    SELECT id FROM heroes => -
+
+    a view is read as its query
+    SELECT id FROM heroes => id
+    SELECT name FROM heroes => -
+    SELECT h.name FROM heroes h JOIN strong s ON s.hero = h.id WHERE h.id = 3 => ()
+    SELECT hero FROM strong => hero
+    SELECT a FROM strong AS s(a, b) => a
+    SELECT x FROM words => -
+    WITH hero AS (SELECT * FROM note) SELECT id FROM heroes => id
 
     a filter: constants and equalities shrink keys
     SELECT hero FROM hero_power WHERE power = 3 => hero
@@ -106,6 +117,10 @@ KEYS = """
         FULL JOIN (SELECT DISTINCT hero, text FROM note) b USING (hero, text) => -
     SELECT hero, power FROM hero_power a FULL JOIN hero_power b USING (hero, power) => hero, power
     SELECT id FROM hero JOIN publisher ON 1 => -
+    SELECT DISTINCT d.* FROM (SELECT hero AS h, hero FROM note) d \
+        JOIN hero_power p USING (hero) => h; hero
+    SELECT DISTINCT d.* FROM (SELECT hero AS h, hero FROM note) d \
+        FULL JOIN hero_power p USING (hero) => h, hero
     SELECT d.c FROM (SELECT h.id AS a, h.name AS b, p.name AS c, h.code AS d \\
         FROM hero h JOIN publisher p USING (id)) d => -
 

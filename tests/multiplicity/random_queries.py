@@ -5,49 +5,24 @@ then there is something to prove.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from random import Random
+from dataclasses import dataclass
 
-from .random_schemas import NUMBERS, TEXTS, Part, RandomSchema, Text
+from .random_conditions import Conditions
+from .random_schemas import Part, Text
 
 
 @dataclass
-class Queries:
-    """Draws queries."""
+class Queries(Conditions):
+    """Draws queries; `deep` ones hold queries in queries in queries."""
 
-    random: Random
-    schema: RandomSchema
-    ctes: list[Part] = field(default_factory=list)
-    seen: list[Part] = field(default_factory=list)  # what a bare name may mean
-    names: int = 0
-    has_padding: bool = False  # RIGHT and FULL JOIN
-
-    @property
-    def literal(self) -> str:
-        """A literal that may be compared with the schema's columns."""
-        if self.is_sqlite:
-            return self.random.choice([*NUMBERS, *TEXTS])
-        return self.random.choice(TEXTS if self.schema.is_text else NUMBERS)
-
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether the dialect is SQLite's."""
-        return self.schema.dialect == "sqlite"
-
-    def chance(self, share: float) -> bool:
-        """True in that share of cases."""
-        return self.random.random() < share
-
-    def name(self, stem: str) -> str:
-        """A name that is used once."""
-        self.names += 1
-        return f"{stem}{self.names}"
+    deep: bool = True
 
     def whole(self) -> str:
         """A query, with CTEs before it at times."""
         self.has_padding = self.chance(0.4)
-        definitions = [self.definition() for _ in range(self.random.choice([0, 0, 0, 1, 1, 2]))]
-        sql = self.query(2).sql
+        some = [0, 0, 0, 1, 1, 2] if self.deep else [0, 0, 0, 0, 0, 1, 1]
+        definitions = [self.definition() for _ in range(self.random.choice(some))]
+        sql = self.query(2 if self.deep else self.random.choice([0, 0, 1, 1])).sql
         return f"WITH RECURSIVE {', '.join(definitions)} {sql}" if definitions else sql
 
     def definition(self) -> str:
@@ -171,6 +146,10 @@ class Queries:
         if self.ctes and self.chance(0.3):
             cte = self.random.choice(self.ctes)
             return f"{cte.alias} AS {alias}", Part(alias, cte.columns)
+        if self.chance(0.05):
+            value = self.random.choice(["COUNT(*)", "MAX(id)", "MIN(id)"])
+            table = self.random.choice(self.schema.tables).name
+            return f"(SELECT {value} AS id FROM {table}) AS {alias}", Part(alias, ("id",))
         if depth and self.chance(0.25):
             if before and not self.is_sqlite and self.chance(0.3):
                 query = self.query(depth - 1, [*outer, *before])
@@ -180,82 +159,14 @@ class Queries:
         if not self.is_sqlite and self.chance(0.04):
             rows = self.random.choice(["(1, 2)", "(1, 2), (1, 3)"])
             return f"(VALUES {rows}) AS {alias}(id, a)", Part(alias, ("id", "a"))
+        if self.schema.views and self.chance(0.1):
+            view = self.random.choice(self.schema.views)
+            return f"{view.alias} AS {alias}", Part(alias, view.columns)
         table = self.random.choice(self.schema.tables)
         if self.chance(0.1) and all(part.alias != table.name for part in [*before, *outer]):
             alias = table.name
         named = table.name if alias == table.name else f"{table.name} AS {alias}"
         return named, Part(alias, tuple(table.columns), "WITHOUT ROWID" not in table.ddl)
-
-    # Conditions
-
-    def column(self, parts: Sequence[Part]) -> str:
-        """A column of one of the parts, mostly with its alias; rarely the row id."""
-        part = self.random.choice(list(parts))
-        name = self.random.choice([part.columns[0], *part.columns])
-        # SELECT DISTINCT of a derived table's row id, all NULL, keeps its repeats in SQLite 3.40.
-        if part.has_row_id and self.chance(0.04):
-            name = "rowid"
-        if self.chance(0.15):
-            homes = sum(name in other.columns for other in self.seen)
-            if homes == 1 or self.chance(0.03):
-                return name
-        return f"{part.alias}.{name}"
-
-    def condition(self, before: Sequence[Part], part: Part, outer: Sequence[Part]) -> str:
-        """An ON: equalities with what stands before, at times more or less than that."""
-        terms = []
-        for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
-            one, other = self.column([part]), self.column(before)
-            if self.chance(0.5):
-                shared = [(b, c) for b in before for c in b.columns if c in part.columns]
-                if shared:
-                    home, name = self.random.choice(shared)
-                    one, other = f"{part.alias}.{name}", f"{home.alias}.{name}"
-            if self.chance(0.15):
-                other = self.literal
-            op = self.random.choice(["="] * 12 + ["<", "<>", "IS NOT DISTINCT FROM"])
-            terms.append(f"{one} {op} {other}" if self.chance(0.5) else f"{other} {op} {one}")
-        if self.chance(0.12):
-            terms.append(self.predicate([*before, part], outer, 0))
-        word = " OR " if self.chance(0.06) else " AND "
-        return word.join(terms)
-
-    def predicate(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
-        """One condition of WHERE."""
-        one, other = self.column(parts), self.column(parts)
-        literal, second = self.literal, self.literal
-        if outer and self.chance(0.4):
-            other = self.column(outer)
-        simple = [
-            f"{one} = {literal}",
-            f"{one} = {literal}",
-            f"{one} = {other}",
-            f"{other} = {one}",
-            f"{one} IS NULL",
-            f"{one} IS NOT NULL",
-            f"{one} IN ({literal})",
-            f"{one} IN ({literal}, {second})",
-            f"({one} = {literal} OR {other} = {second})",
-            f"{one} <> {literal}",
-            f"NOT ({one} = {other})",
-            f"{one} NOT IN ({literal}, {second})",
-            f"{one} BETWEEN {literal} AND {second}",
-            f"{one} || '' = {other}",
-            f"{one} IS NOT DISTINCT FROM {other}",
-        ]
-        if self.is_sqlite or self.schema.is_text:
-            simple.append(f"{one} LIKE {literal}")
-        if self.is_sqlite:
-            simple += [f"{one} IS {literal}", f'{one} = "a"', f"{one} = {other} COLLATE NOCASE"]
-            simple += [f'{one} = "{self.random.choice(parts[0].columns)}"']
-        if depth and self.chance(0.25):
-            inner = self.query(depth - 1, [*outer, *parts], width=1).sql
-            choices = [f"EXISTS ({inner})", f"{one} IN ({inner})", f"{one} NOT IN ({inner})"]
-            choices.append(f"{one} = ({inner})")
-            if not self.is_sqlite:
-                choices.append(f"{one} >= ALL ({inner})")
-            return self.random.choice(choices)
-        return self.random.choice(simple)
 
     def where(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
         """WHERE, or nothing."""
@@ -281,8 +192,9 @@ class Queries:
             query = self.numbered(parts, body)
         else:
             query = self.plain(parts, body, width)
-        if self.chance(0.05):
-            return Text(f"SELECT * FROM ({query.sql} ORDER BY 1 LIMIT 1) AS one", query.columns)
+        if self.chance(0.07):
+            cut = self.random.choice(["LIMIT 1", "LIMIT 1", "LIMIT 2", "LIMIT 1 OFFSET 1"])
+            return Text(f"SELECT * FROM ({query.sql} ORDER BY 1 {cut}) AS one", query.columns)
         return query
 
     def plain(self, parts: Sequence[Part], body: str, width: int) -> Text:
@@ -314,34 +226,6 @@ class Queries:
             items.append(item if name == bare else f"{item} AS {name}")
             names.append(name)
         return items, tuple(names)
-
-    def expression(self, parts: Sequence[Part]) -> str:
-        """Something computed."""
-        one, other = self.column(parts), self.column(parts)
-        choices = [
-            f"{one} || ''",
-            f"COALESCE({one}, {other})",
-            f"CASE WHEN {one} = {other} THEN {other} END",
-            "1",
-            "'a'",
-            f"{one} IS NULL",
-        ]
-        if self.is_sqlite:
-            choices += [f"typeof({one})", f"{one} COLLATE NOCASE", '"b"', f"hex({one})"]
-        if self.is_sqlite or self.schema.is_text:
-            choices.append(f"LOWER({one})")
-        if self.is_sqlite or not self.schema.is_text:
-            choices.append(f"{one} + 1")
-        if self.chance(0.02):
-            return f"(SELECT MAX({one}))"  # an aggregate of the query around
-        return self.random.choice(choices)
-
-    def aggregate(self, parts: Sequence[Part]) -> str:
-        """One aggregate."""
-        one = self.column(parts)
-        return self.random.choice(
-            ["COUNT(*)", f"COUNT({one})", f"MAX({one})", f"MIN({one})", f"COUNT(DISTINCT {one})"]
-        )
 
     def aggregated(self, parts: Sequence[Part], body: str, width: int) -> Text:
         """Aggregates without GROUP BY."""
@@ -376,13 +260,23 @@ class Queries:
             having = f" HAVING {self.random.choice(kept)}"
         distinct = "DISTINCT " if self.chance(0.1) else ""
         by = f" GROUP BY {', '.join(keys)}"
+        if not self.is_sqlite and self.chance(0.25):
+            by = self.regrouped(keys)
         return Text(f"SELECT {distinct}{', '.join(items)}{body}{by}{having}", tuple(names))
+
+    def regrouped(self, keys: Sequence[str]) -> str:
+        """GROUP BY with more groups than the values of its keys."""
+        names = ", ".join(keys)
+        sets = ", ".join([*(f"({key})" for key in keys), "()"])
+        choices = [f"ROLLUP ({names})", f"CUBE ({names})", f"GROUPING SETS ({sets})", "ALL"]
+        return f" GROUP BY {self.random.choice(choices)}"
 
     def numbered(self, parts: Sequence[Part], body: str) -> Text:
         """The first row of each partition."""
         items, names = self.items(parts, self.random.randint(1, 3))
         partition = self.random.choice(["", f"PARTITION BY {self.column(parts)} "])
-        window = f"ROW_NUMBER() OVER ({partition}ORDER BY {self.column(parts)})"
+        rank = "RANK" if self.chance(0.15) else "ROW_NUMBER"
+        window = f"{rank}() OVER ({partition}ORDER BY {self.column(parts)})"
         inner = f"SELECT {', '.join(items)}, {window} AS rn{body}"
         if not self.is_sqlite and self.chance(0.5):
             return Text(f"SELECT {', '.join(items)}{body} QUALIFY {window} = 1", names)

@@ -26,8 +26,9 @@ DUCKDB_TYPES = {
     "BIGINT": (1, 2, 3, 4),
     "VARCHAR": ("a", "A", "b", "1", "01"),
     "DOUBLE": (1.0, 1.5, 2.0, 0.0, -0.0),
+    "VARCHAR COLLATE NOCASE": ("a", "A", "b", "B", "1"),
 }
-
+COLLATED = "VARCHAR COLLATE NOCASE"
 
 NUMBERS = ("1", "2", "3", "1.0", "NULL")
 TEXTS = ("'a'", "'A'", "'1'", "'01'", "NULL")
@@ -66,11 +67,12 @@ class RandomSchema:
     dialect: str
     types: dict[str, tuple[Any, ...]]
     tables: tuple[RandomTable, ...]
+    views: tuple[Part, ...] = ()
 
     @property
     def is_text(self) -> bool:
         """Whether all columns hold text."""
-        return list(self.types) == ["VARCHAR"]
+        return "VARCHAR" in self.types
 
 
 def random_schema(random: Random, dialect: str) -> RandomSchema:
@@ -80,7 +82,7 @@ def random_schema(random: Random, dialect: str) -> RandomSchema:
     """
     types = SQLITE_TYPES
     if dialect == "duckdb":
-        chosen = ["VARCHAR"] if random.random() < 0.3 else ["INTEGER", "BIGINT", "DOUBLE"]
+        chosen = ["VARCHAR", COLLATED] if random.random() < 0.3 else ["INTEGER", "BIGINT", "DOUBLE"]
         types = {name: DUCKDB_TYPES[name] for name in chosen}
     count = random.randint(2, 3)
     tables = tuple(_table(random, f"t{i}", dialect, list(types)) for i in range(count))
@@ -108,12 +110,22 @@ def _table(random: Random, name: str, dialect: str, types: list[str]) -> RandomT
     ddl = f"CREATE TABLE {name} ({', '.join([*parts, *keys])})"
     if dialect == "sqlite" and shape != "none" and random.random() < 0.2:
         ddl += " WITHOUT ROWID"
-    return RandomTable(name, columns, ddl)
+    return RandomTable(name, columns, ddl + _index(random, name, dialect, columns))
+
+
+def _index(random: Random, name: str, dialect: str, columns: dict[str, str]) -> str:
+    """A unique index at times: not all of them are keys."""
+    if random.random() > 0.12:
+        return ""
+    column = random.choice(list(columns))
+    traps = [f"{column} COLLATE NOCASE", f"{column}) WHERE ({column} > 1", f"lower({column})"]
+    on = random.choice([column, *traps]) if dialect == "sqlite" else column
+    return f"; CREATE UNIQUE INDEX {name}_index ON {name} ({on})"
 
 
 def random_rows(random: Random, schema: RandomSchema, table: RandomTable) -> Iterator[list[Any]]:
     """Rows for a table; constraints will turn some of them away."""
-    for _ in range(random.randint(2, 6)):
+    for _ in range(random.randint(2, 7)):
         yield [
             None if random.random() < 0.15 else random.choice(schema.types[type_])
             for type_ in table.columns.values()
@@ -124,7 +136,7 @@ def sqlite_database(random: Random, schema: RandomSchema) -> sqlite3.Connection:
     """The schema in memory, with random data."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for table in schema.tables:
-        connection.execute(table.ddl)
+        connection.executescript(table.ddl)
         marks = ", ".join("?" * len(table.columns))
         for row in random_rows(random, schema, table):
             connection.execute(f"INSERT OR IGNORE INTO {table.name} VALUES ({marks})", row)

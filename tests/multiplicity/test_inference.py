@@ -187,6 +187,52 @@ def test_a_name_in_several_schemas_means_the_main_one() -> None:
     assert keys(read("SELECT id FROM elsewhere.a.t", tables)) == "-"
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        None,
+        "CREATE VIEW v AS SELECT id FROM",
+        "CREATE VIEW v AS SELECT id FROM v",
+        "CREATE VIEW v AS WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id FROM r) TABLE r",
+        "CREATE VIEW v AS SELECT id, name FROM hero",  # the database says it has one column
+        "CREATE VIEW v AS SELECT * FROM unheard_of",
+    ],
+)
+def test_a_view_that_cannot_be_read_through_is_unknown(definition: str | None) -> None:
+    view = Table(name="v", kind="view", columns=(Column(name="id"),), definition=definition)
+    tables = Catalog(dialect="sqlite", tables=(*CATALOGS["sqlite"].tables, view))
+    query = read("SELECT id FROM v", tables)
+    assert keys(query) == "-"
+    assert query.block is not None
+    assert query.block.unknown == ["the rows of the view v"]
+    assert keys(read("SELECT DISTINCT id FROM v", tables)) == "id"
+
+
+def test_views_of_views_come_to_an_end() -> None:
+    views = [Table(name="v0", kind="view", columns=(Column(name="id"),), definition="SELECT 1")]
+    for i in range(1, 14):
+        text = f"SELECT a.id FROM v{i - 1} a, v{i - 1} b"
+        views.append(
+            Table(name=f"v{i}", kind="view", columns=(Column(name="id"),), definition=text)
+        )
+    tables = Catalog(dialect="sqlite", tables=tuple(views))
+    tree = parse_text("SELECT id FROM v13", "sqlite")
+    assert isinstance(tree, exp.Expr)
+    assert infer(tree, tables) is not None
+
+
+def test_what_is_said_of_a_view_counts_as_said() -> None:
+    key = Key(columns=("text",), kind="unique", null_distinct=False, evidence=Evidence.ASSERTED)
+    text = "CREATE VIEW v AS SELECT text, hero FROM note"
+    columns = (Column(name="text"), Column(name="hero"))
+    view = Table(name="v", kind="view", columns=columns, keys=(key,), definition=text)
+    query = read(
+        "SELECT text FROM v",
+        Catalog(dialect="sqlite", tables=(*CATALOGS["sqlite"].tables, view)),
+    )
+    assert query.relation.is_key(query.columns[0][1]) == Evidence.ASSERTED
+
+
 def test_names_that_differ_in_case_alone_are_not_guessed() -> None:
     key = Key(columns=("id",), kind="primary", null_distinct=False)
     both = tuple(Column(name=name, type="INTEGER", nullable=False) for name in ("id", "ID"))

@@ -1,6 +1,7 @@
 """The columns of a view, as far as its query tells them without running it.
 
-A view has no key here: what its rows repeat is for the analysis of its query to say.
+A view has no key here: what its rows repeat is for the analysis of its query to say, which comes
+along as text.
 """
 
 from sqlglot import exp
@@ -27,7 +28,13 @@ def read_view(view: View, catalog: Catalog) -> Table:
 
 
 def _table(view: View, columns: list[Column]) -> Table:
-    return Table(name=view.name, schema=view.schema, kind="view", columns=tuple(columns))
+    return Table(
+        name=view.name,
+        schema=view.schema,
+        kind="view",
+        columns=tuple(columns),
+        definition=view.query,
+    )
 
 
 def _opaque(view: View, why: str) -> Table:

@@ -114,6 +114,7 @@ def _table(one: _Found, problem: str | None, unsure: bool) -> Table:
         foreign_keys=tuple(_foreign_keys(one)),
         row_id=None if is_view or "rowid" in map(str.casefold, names) else "rowid",
         problem=problem,
+        definition=one.ddl if is_view else None,
     )
 
 

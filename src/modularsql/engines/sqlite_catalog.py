@@ -83,6 +83,7 @@ def _table(connection: sqlite3.Connection, name: str, kind: str, sql: str) -> Ta
         keys=tuple(sorted(dict.fromkeys(keys), key=lambda key: key.kind)),
         foreign_keys=tuple(_foreign_keys(connection, name)),
         row_id=row_id,
+        definition=sql if view else None,
     )
 
 

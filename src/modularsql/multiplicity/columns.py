@@ -42,13 +42,13 @@ _ARGUMENTS = re.compile(r"\(.*", re.DOTALL)
 _SAFE_DIGITS = 18
 
 
-_UNSURE = "?"
+UNSURE = "?"
 """The collation of a column of which it could not be read."""
 
 
 def kind_of(column: Column, dialect: str) -> Kind | None:
     """The kind of a base column; None where its collation is not known."""
-    if column.collation == _UNSURE:
+    if column.collation == UNSURE:
         return None
     name = column.type.upper()
     if dialect == "sqlite":

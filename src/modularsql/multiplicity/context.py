@@ -39,7 +39,7 @@ class Context:
     operations whose branches differ in kind: where a query reads another one, SQLite may convert
     their values to the kind of the first branch, and different ones become equal.
 
-    `read` is `infer`'s: FROM holds queries, and queries hold FROM.
+    `open_views` are those whose definition is being read. `read` is `infer`'s: FROM holds queries, and queries hold FROM.
     """
 
     catalog: Catalog
@@ -48,6 +48,7 @@ class Context:
     kinds: dict[int, Kind | None] = field(default_factory=dict)
     declared: dict[int, Column] = field(default_factory=dict)
     mixed: int = 0
+    open_views: set[str] = field(default_factory=set)
     blocks: int = 0
 
     @property

@@ -146,6 +146,8 @@ def grounds(block: Block, multipliers: tuple[Source, ...]) -> Evidence:
 
 
 def _ground(source: Source, block: Block) -> Evidence:
+    if source.view is not None:
+        return _of_query(source.view)
     if source.table is not None:
         return _declared(source.table, block)
     if source.query is None:

@@ -49,11 +49,23 @@ def _add_star(
         _add_unknown(block, star, (owner,) if owner else tuple(block.sources))
     elif owner is not None:
         for name, attribute in owner.columns.items():
+            if context.dialect == "sqlite" and _is_coalesced(name, attribute, owner, block):
+                attribute = _fresh(owner.node, block, context)
+                block.rows = block.rows.with_attribute(attribute)
             _add(name, attribute, owner, block)
         if not owner.complete:
             _add_unknown(block, owner.node, (owner,))
     else:
         _add_all(block, context)
+
+
+def _is_coalesced(name: str, attribute: int, owner: Source, block: Block) -> bool:
+    """Whether USING made another column of it: SQLite's `t.*` after a RIGHT or FULL JOIN may show
+    that one, where `t.name` is the table's own."""
+    return any(
+        merged.name == name and owner in merged.sources and merged.found[2] != attribute
+        for merged in block.merged
+    )
 
 
 def _add_all(block: Block, context: Context) -> None:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
-from modularsql.catalog import Table
+from modularsql.catalog import Column, Table
 from modularsql.multiplicity.algebra import GRADES, Dependency, Relation, opaque, union
-from modularsql.multiplicity.columns import whole_number
+from modularsql.multiplicity.columns import UNSURE, whole_number
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
 from modularsql.multiplicity.names import mark_correlated
+from modularsql.sql.parse import parse_text
 
 _HOME = frozenset({"main", "public", "dbo"})
 """Schemas that a bare table name means where several have such a table."""
@@ -26,6 +28,8 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
             return _of_definition(node, definition, block, context)
         table = _table(node, context)
         if table is not None:
+            if table.kind == "view":
+                return _of_view(node, table, block, context)
             return _of_table(node, table, context)
         return _unknown(node, block, context, f"the table {node.name}")
     query = node
@@ -134,6 +138,57 @@ def _of_query(
         complete=query.complete,
         query=query,
     )
+
+
+def _of_view(node: exp.Expr, view: Table, block: Block, context: Context) -> Source:
+    """A view, read through its definition; where that cannot be, only its columns are known."""
+    names = [column.name.casefold() for column in view.columns]
+    query = _definition(view, context)
+    if query is not None and (not query.complete or len(query.columns) != len(names)):
+        query = None
+    if query is None or any(inner.unknown for inner in query.blocks()):
+        block.unknown.append(f"the rows of the view {view.name}")
+    if query is None:
+        # What the database lists as their types need not be what they hold.
+        columns = tuple(Column(name=column.name, collation=UNSURE) for column in view.columns)
+        source = _of_table(node, replace(view, columns=columns, row_id=None), context)
+        # Which of them SQLite converts where they are read is not known either.
+        if context.dialect == "sqlite":
+            context.mixed |= union(source.columns.values())
+        return source
+    given = _column_names(node)
+    called = [*given, *names[len(given) :]]
+    source = _of_query(node, query, called, block, context)
+    source.table, source.query, source.view = view, None, query
+    known = source.columns
+    by_name = {n: known[c] for n, c in zip(names, called, strict=False) if c in known}
+    said = _keys(view, by_name, source.relation.ids, source.relation.not_null)
+    source.relation = source.relation.with_dependency(*said)
+    return source
+
+
+def _definition(view: Table, context: Context) -> Query | None:
+    """The query of a view; None where it does not parse or reads itself.
+
+    In a schema that is not searched, its names may mean other tables than they do elsewhere.
+    """
+    name = f"{view.schema}.{view.name}".casefold()
+    tree = _view_query(view.definition or "", context.dialect)
+    if tree is None or name in context.open_views or view.schema not in _HOME:
+        return None
+    context.open_views.add(name)
+    query = context.read(tree, {}, None)
+    context.open_views.discard(name)
+    return query
+
+
+@lru_cache(maxsize=256)
+def _view_query(definition: str, dialect: str) -> exp.Query | None:
+    """The tree of a view's query, from its text or from the statement that made the view."""
+    tree = parse_text(definition, dialect)
+    if isinstance(tree, exp.Create):
+        tree = tree.expression
+    return tree if isinstance(tree, exp.Query) and not isinstance(tree, exp.Table) else None
 
 
 def _of_table(node: exp.Expr, table: Table, context: Context) -> Source:
