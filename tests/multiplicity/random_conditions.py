@@ -58,6 +58,8 @@ class Conditions:
 
     def condition(self, before: Sequence[Part], part: Part, outer: Sequence[Part]) -> str:
         """An ON: equalities with what stands before, at times more or less than that."""
+        if self.chance(0.04):
+            return self.hidden(before, outer)
         terms = []
         for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
             one, other = self.column([part]), self.column(before)
@@ -74,6 +76,12 @@ class Conditions:
             terms.append(self.predicate([*before, part], outer, int(self.chance(0.3))))
         word = " OR " if self.chance(0.06) else " AND "
         return word.join(terms)
+
+    def hidden(self, before: Sequence[Part], outer: Sequence[Part]) -> str:
+        """A condition that depends on more than the values of the columns it names."""
+        if self.is_sqlite and self.chance(0.4):
+            return f"hex({self.column(before)}) < {self.random.choice(TEXTS)}"
+        return f"EXISTS ({self.query(0, [*outer, *before], width=1).sql})"
 
     def predicate(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
         """One condition of WHERE."""
@@ -126,7 +134,13 @@ class Conditions:
             f"{one} IS NULL",
         ]
         if self.is_sqlite:
-            choices += [f"CAST({one} AS TEXT)", f"typeof({one})", f"{one} COLLATE NOCASE", '"b"', f"hex({one})"]
+            choices += [
+                f"CAST({one} AS TEXT)",
+                f"typeof({one})",
+                f"{one} COLLATE NOCASE",
+                '"b"',
+                f"hex({one})",
+            ]
         if self.is_sqlite or self.schema.is_text:
             choices.append(f"LOWER({one})")
         if self.is_sqlite or not self.schema.is_text:
@@ -135,7 +149,11 @@ class Conditions:
             return f"(SELECT MAX({one}))"  # an aggregate of the query around
         if self.chance(0.06):
             inner = self.query(0, parts, width=1).sql
-            return f"({inner} LIMIT 1)" if self.chance(0.5) else f"(SELECT COUNT(*) FROM ({inner}) AS n)"
+            return (
+                f"({inner} LIMIT 1)"
+                if self.chance(0.5)
+                else f"(SELECT COUNT(*) FROM ({inner}) AS n)"
+            )
         return self.random.choice(choices)
 
     def aggregate(self, parts: Sequence[Part]) -> str:

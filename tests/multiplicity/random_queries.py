@@ -120,6 +120,8 @@ class Queries(Conditions):
         homes = {c: sum(c in b.columns for b in before) for c in part.columns}
         common = [c for c in homes if homes[c] == 1 or (homes[c] > 1 and self.chance(0.1))]
         how = self.random.random()
+        if kind == "ASOF JOIN" and self.chance(0.4):
+            how = 0.1
         if self.is_sqlite and self.has_padding and len(before) > 1:
             how = max(how, 0.2)  # USING after a FULL JOIN lets NULL match NULL in SQLite 3.40
         if how < 0.15 and common:

@@ -62,7 +62,9 @@ class Writer:
             sql += f" {self.text(where)}"
         if not block.correlated:
             return Rows(_with(definitions, sql))
-        return None if block.outer is None else self._correlated(_own(self, select, sql), block.outer)
+        return (
+            None if block.outer is None else self._correlated(_own(self, select, sql), block.outer)
+        )
 
     def from_(self, block: Block, last: int | None = None) -> str:
         """FROM, up to its join number `last`."""
@@ -138,8 +140,7 @@ def prefixes(block: Block) -> Iterator[tuple[int, Source]]:
         return
     if any(s.join is None for s in plain) or any(_is_comma(s.join) for s in plain):
         return
-    for number, source in enumerate(plain[:-1], start=1):
-        yield number, source
+    yield from enumerate(plain[:-1], start=1)
 
 
 def _is_comma(join: exp.Join | None) -> bool:
