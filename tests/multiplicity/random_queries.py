@@ -150,8 +150,8 @@ class Queries(Conditions):
             return f"{cte.alias} AS {alias}", Part(alias, cte.columns)
         if self.chance(0.05):
             value = self.random.choice(["COUNT(*)", "MAX(id)", "MIN(id)"])
-            table = self.random.choice(self.schema.tables).name
-            return f"(SELECT {value} AS id FROM {table}) AS {alias}", Part(alias, ("id",))
+            home = self.random.choice(self.schema.tables).name
+            return f"(SELECT {value} AS id FROM {home}) AS {alias}", Part(alias, ("id",))
         if depth and self.chance(0.25):
             if before and not self.is_sqlite and self.chance(0.3):
                 query = self.query(depth - 1, [*outer, *before])

@@ -52,6 +52,7 @@ def check(dialect: str, seeds: range, deep: bool = False) -> None:
         assert seen[f"with {kind}"] > 0.01 * total, (kind, seen)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("dialect", "seeds"), QUICK)
 def test_no_claim_has_a_counterexample(dialect: str, seeds: range) -> None:
     check(dialect, seeds)

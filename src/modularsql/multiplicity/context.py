@@ -39,7 +39,8 @@ class Context:
     operations whose branches differ in kind: where a query reads another one, SQLite may convert
     their values to the kind of the first branch, and different ones become equal.
 
-    `open_views` are those whose definition is being read. `read` is `infer`'s: FROM holds queries, and queries hold FROM.
+    `open_views` are those whose definition is being read. `read` is `infer`'s: FROM holds
+    queries, and queries hold FROM.
     """
 
     catalog: Catalog
