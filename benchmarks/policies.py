@@ -31,7 +31,7 @@ from modularsql.rows import Row, Rows
 from modularsql.service.repairing import TRIGGERS
 
 POLICY = sys.argv[1] if len(sys.argv) > 1 else "paper"
-SETTINGS = Settings(timeout=5.0, policy=POLICY, max_rows=2_000_000)
+SETTINGS = Settings(timeout=5.0, policy=POLICY, max_rows=2_000_000, evidence_seconds=0)
 LOUD = (Severity.WARNING, Severity.ERROR)
 
 

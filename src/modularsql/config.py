@@ -56,6 +56,9 @@ class Settings:
         10.0, "Rows out against the largest table read, from which a join explodes", 1
     )
     explosion_min_rows: int = _number(1_000, "Fewest rows for which that is looked at", 1)
+    evidence_seconds: float = _number(
+        2.0, "Seconds for the evidence of findings, or as long as the query took; 0 = none", 0
+    )
     fail_on: str = _text(
         "warning",
         "Lowest severity that makes the exit status 1: warning, error or never",

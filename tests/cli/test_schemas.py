@@ -75,7 +75,7 @@ def test_a_guarded_query_has_the_keys_of_the_contract_and_our_additions(
         assert " ".join(finding) == EXAMPLE["findings"]
         assert set(finding["repairs"][0]) == {"name", "safety", "sql"}
     assert set(printed["probe"]) == {*str(EXAMPLE["probe"]).split(), "pushed_down"}
-    assert " ".join(printed["timing_ms"]) == EXAMPLE["timing_ms"]
+    assert set(printed["timing_ms"]) == {*str(EXAMPLE["timing_ms"]).split(), "evidence"}
     assert " ".join(printed["cost"]) == EXAMPLE["cost"]
 
 

@@ -25,18 +25,26 @@ Row = Sequence[Any]
 
 
 def print_rows(
-    screen: Screen, columns: Sequence[str], rows: Sequence[Row], most: int = MOST_ROWS
+    screen: Screen,
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    most: int = MOST_ROWS,
+    by: int = 0,
 ) -> None:
-    """The first rows, and how many more there are."""
+    """The first rows, indented `by` so many places, and how many more there are."""
     names = [_short(name) for name in columns]
     cells = [[shown(value) for value in row] for row in rows[:most]]
-    widths = _widths(names, cells, rows, screen.room)
+    room = screen.room and screen.room - by
+    widths = _widths(names, cells, rows, room)
     if widths is not None:
-        printed = _print_table(screen, names, cells, rows, widths)
+        lines = _table(screen, names, cells, rows, widths)
     else:
-        printed = _print_blocks(screen, names, cells, len(rows))
-    if more := len(rows) - printed:
-        screen.say(f"… {counted(more, 'more row')} (--format json has them)")
+        cells = cells[: max(1, _MOST_LINES // (min(len(names), _MOST_COLUMNS) + 1))]
+        lines = _blocks(room or _LONGEST_CELL, names, cells, len(rows))
+    for line in lines:
+        screen.say(Text(" " * by).append_text(line))
+    if more := len(rows) - len(cells):
+        screen.say(" " * by + f"… {counted(more, 'more row')} (--format json has them)")
 
 
 def shown(value: Any) -> str:
@@ -92,24 +100,23 @@ def _is_numeric(rows: Sequence[Row], at: int) -> bool:
     )
 
 
-def _print_table(
+def _table(
     screen: Screen,
     names: Sequence[str],
     cells: Sequence[Sequence[str]],
     rows: Sequence[Row],
     widths: Sequence[int],
-) -> int:
+) -> Iterator[Text]:
     bar, dash, cross = ("│", "─", "┼") if screen.encoding.startswith("utf") else ("|", "-", "+")
     right = [_is_numeric(rows, at) for at in range(len(names))]
 
     def line(values: Sequence[str]) -> str:
         return f" {bar} ".join(_padded(values, widths, right)).rstrip()
 
-    screen.say(line(names), "bold")
-    screen.say(f"{dash}{cross}{dash}".join(dash * width for width in widths))
+    yield Text(line(names), "bold")
+    yield Text(f"{dash}{cross}{dash}".join(dash * width for width in widths))
     for row in cells:
-        screen.say(line(row))
-    return len(cells)
+        yield Text(line(row))
 
 
 def _padded(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
@@ -119,18 +126,15 @@ def _padded(values: Sequence[str], widths: Sequence[int], right: Sequence[bool])
         yield gap + text if to_right else text + gap
 
 
-def _print_blocks(
-    screen: Screen, names: Sequence[str], cells: Sequence[Sequence[str]], total: int
-) -> int:
-    room = screen.room or _LONGEST_CELL
+def _blocks(
+    room: int, names: Sequence[str], cells: Sequence[Sequence[str]], total: int
+) -> Iterator[Text]:
     names = [_cut(name, room // 3) for name in names[:_MOST_COLUMNS]]
     width = max(cell_len(name) for name in names)
-    kept = cells[: max(1, _MOST_LINES // (len(names) + 1))]
-    for number, row in enumerate(kept, 1):
-        screen.say(Text(f"row {number:,} of {total:,}", style="bold"))
+    for number, row in enumerate(cells, 1):
+        yield Text(f"row {number:,} of {total:,}", style="bold")
         for name, value in zip(names, row, strict=False):
             gap = " " * (width - cell_len(name))
-            screen.say(f"  {name}{gap}  {_cut(value, max(room - width - 4, 8))}".rstrip())
+            yield Text(f"  {name}{gap}  {_cut(value, max(room - width - 4, 8))}".rstrip())
         if len(row) > len(names):
-            screen.say(f"  … {counted(len(row) - len(names), 'more column')}")
-    return len(kept)
+            yield Text(f"  … {counted(len(row) - len(names), 'more column')}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from modularsql.cli.common import counted
+from modularsql.cli.evidence import print_evidence
 from modularsql.cli.screen import Screen
 from modularsql.cli.table import print_rows
 from modularsql.guard.verdict import remaining
@@ -89,6 +90,7 @@ def print_findings(screen: Screen, answer: Answer) -> None:
         done = any(repair.name in answer.applied for repair in finding.repairs)
         screen.say(_headline(finding, done))
         screen.words(finding.message, by=2)
+        print_evidence(screen, finding.measured)
         for repair in finding.repairs:
             lead = _lead(repair, repair.name in answer.applied)
             if repair.sql in shown:

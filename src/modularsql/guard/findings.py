@@ -8,6 +8,7 @@ DUPLICATE_ROWS = "duplicate_rows"
 ROW_EXPLOSION = "row_explosion"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
+EMPTY = "empty_result"
 
 Place = tuple[int, int]
 """Line and column, 1-based, in the text as given."""
@@ -85,7 +86,7 @@ def unparsed(problem: Unparsed, place: Place) -> Finding:
 def empty(place: Place) -> Finding:
     """No row came back: a signal, not a fault (paper, section 3.1)."""
     return Finding(
-        rule="empty_result",
+        rule=EMPTY,
         severity=Severity.INFO,
         message="No row comes back. That may be right; if not, look at the conditions.",
         line=place[0],

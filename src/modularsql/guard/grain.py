@@ -14,7 +14,9 @@ from modularsql.multiplicity.infer import infer
 from modularsql.multiplicity.measure import entity_rows, with_definitions
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.registry import Analysis, Issue, issues
-from modularsql.records import Evidence, Finding, Severity
+from modularsql.multiplicity.steps import written
+from modularsql.ports import Outcome
+from modularsql.records import Evidence, Failure, FailureKind, Finding, Severity
 from modularsql.rows import Rows
 from modularsql.sql.parse import Unparsed, is_query
 from modularsql.sql.statement import Statement
@@ -69,7 +71,7 @@ def look(statement: Statement, session: Session) -> Seen:
 
 def _measured(one: Measured, whole: Query, session: Session) -> Measured | None:
     """The issue as the data has it; None where the data does not bear it out."""
-    if one.issue.multipliers:
+    if one.issue.entity and one.issue.multipliers:
         return _counted(one, whole, session)
     probe = one.issue.probe() if one.issue.probe is not None else None
     if probe is None or one.issue.block.correlated:
@@ -85,17 +87,36 @@ def _counted(one: Measured, whole: Query, session: Session) -> Measured | None:
     """The issue with the factor by which rows repeat."""
     query = entity_rows(one.issue, whole, session.engine.dialect)
     outcome = session.run(counting(query.sql, query.columns), session.params) if query else None
-    if not isinstance(outcome, Rows):
-        soft = replace(one.finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
-        return replace(one, finding=soft)
+    if query is None or not isinstance(outcome, Rows):
+        return replace(one, finding=_softly(one.finding, outcome))
     rows, distinct = (int(value) for value in outcome.rows[0])
     if rows <= distinct:
         return None
     factor = rows / distinct
     words = f" Here {distinct:,} become {rows:,}: {factor:,.3g} times on average."
     found = _borne_out(one, one.finding.message + words)
-    measured = {"rows_before": distinct, "rows_after": rows, "factor": round(factor, 4)}
+    measured = {
+        "rows_before": distinct,
+        "rows_after": rows,
+        "factor": round(factor, 4),
+        "entity": [source.name for source in one.issue.entity],
+        "sql": counting(query.sql, query.columns),
+    }
     return replace(found, finding=replace(found.finding, measured=measured), distinct=distinct)
+
+
+def _softly(finding: Finding, outcome: Outcome | None) -> Finding:
+    """What could not be measured: the schema alone does not say that it happens."""
+    soft = replace(finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
+    out_of_time = isinstance(outcome, Failure) and outcome.kind == FailureKind.TIMEOUT
+    return not_measured(soft) if out_of_time else soft
+
+
+def not_measured(finding: Finding, what: str = "Not measured") -> Finding:
+    """The finding, which says that time ran out before it could be measured."""
+    measured = {**finding.measured, "not_measured": "out of time"}
+    words = f"{finding.message} {what}: out of time."
+    return replace(finding, message=words, measured=measured)
 
 
 def _borne_out(one: Measured, message: str) -> Measured:
@@ -117,12 +138,8 @@ def finding_of(issue: Issue, statement: Statement) -> Finding:
         line=line,
         column=column,
         tables=tuple(dict.fromkeys(source.name for source in sources)),
-        cause=None if join is None else _written(join),
+        cause=None if join is None else written(join),
     )
-
-
-def _written(join: exp.Join) -> str:
-    return " ".join(join.sql(comments=False).split()).lstrip(", ")
 
 
 def _place(node: exp.Expr) -> int:

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from modularsql.config import Settings
 from modularsql.guard import findings as say
+from modularsql.guard.evidence import explain
 from modularsql.guard.mend import analysed, mend
 from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
@@ -182,6 +183,7 @@ STAGES: tuple[tuple[str, Stage], ...] = (
     ("execute", execute),
     ("probe", probe),
     ("analyse", analyse),
+    ("evidence", explain),
     # ("rescue", …): another candidate is chosen here, before the patches (paper, section 3.3).
     ("repair", patch),
 )
@@ -235,7 +237,7 @@ class Guard:
             final_sql=sql,
             question=read_question(question) if self.policy.grain else None,
         )
-        timing = dict.fromkeys(("parse", "analyse", "execute", "probe", "repair"), 0.0)
+        timing = dict.fromkeys((name for name, _ in STAGES), 0.0)
         for name, stage in STAGES:
             start = time.perf_counter()
             state = stage(state)

@@ -4,6 +4,9 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
+
+from sqlglot import exp
 
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
@@ -31,12 +34,16 @@ class Session:
         """Seconds left for all executions together."""
         return self.limits.seconds - (self.clock() - self._start)
 
-    def run(self, sql: str, params: Params = None) -> Outcome:
-        """Execute within what is left of the budget."""
-        left = self.left()
+    def run(self, sql: str, params: Params = None, at_most: float = inf) -> Outcome:
+        """Execute within what is left of the budget, and within so many seconds."""
+        left = min(self.left(), at_most)
         if left <= 0:
             return Failure(kind=FailureKind.TIMEOUT, message="the time limit had run out before it")
         return self.engine.execute(sql, params, limits=self._within(left))
+
+    def purse(self, seconds: float, own: float = 0.0) -> "Purse":
+        """A part of the budget for looking closer: so many seconds, or those the query took."""
+        return Purse(session=self, end=self.clock() + max(seconds, own))
 
     def _within(self, seconds: float) -> Limits:
         """The limits with so much time; `dataclasses.replace` is slow for what runs so often."""
@@ -70,6 +77,26 @@ class Session:
             return None
         total, distinct = outcome.rows[0]
         return Counts(rows=int(total), distinct=int(distinct), pushed_down=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Purse:
+    """What looking closer may cost, out of the session's budget. `empty`: it did not suffice."""
+
+    session: Session
+    end: float
+    empty: bool = False
+
+    def run(self, query: exp.Expr) -> Rows | None:
+        """The rows of a probe; None where the database gives none, or time ran out."""
+        if self.empty:
+            return None
+        sql = query.sql(dialect=self.session.engine.dialect, comments=False)
+        outcome = self.session.run(sql, self.session.params, self.end - self.session.clock())
+        if isinstance(outcome, Failure):
+            self.empty = outcome.kind == FailureKind.TIMEOUT
+            return None
+        return outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,14 +32,14 @@ def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
     block = issue.block
     if block.correlated or not issue.entity or is_volatile(block.select):
         return None
-    identity = [part for source in issue.entity for part in _identity(source) or [exp.Null()]]
+    identity = [part for source in issue.entity for part in identity_of(source) or [exp.Null()]]
     if any(isinstance(part, exp.Null) for part in identity):
         return None
-    columns = [*identity, *_groups(block)] if issue.within else identity
+    columns = [*identity, *(g.copy() for g in groups_of(block))] if issue.within else identity
     select = bare(block.select, columns)
     for source in issue.entity:
         if source.optional:
-            present = (_identity(source) or [exp.null()])[0].copy()
+            present = (identity_of(source) or [exp.null()])[0].copy()
             select.where(exp.not_(present.is_(exp.null())), append=True, copy=False)
     with_definitions(select, query)
     return Measurement(sql=select.sql(dialect=dialect, comments=False), columns=len(columns))
@@ -61,7 +61,7 @@ def with_definitions(select: exp.Select, query: Query) -> None:
         select.set("with_", clause.copy())
 
 
-def _identity(source: Source) -> list[exp.Expr] | None:
+def identity_of(source: Source) -> list[exp.Expr] | None:
     """Columns that tell a source's rows apart: its row id, else a key; None where it has none."""
     table = source.table
     if table is not None and table.row_id:
@@ -72,31 +72,36 @@ def _identity(source: Source) -> list[exp.Expr] | None:
     return [exp.column(name, table=source.alias, quoted=True) for name in names]
 
 
+def key_of(source: Source) -> list[str] | None:
+    """Names of columns by which people know a source's rows: a key, else the row id."""
+    table = source.table
+    return _key(source) or ([table.row_id] if table is not None and table.row_id else None)
+
+
 def _key(source: Source) -> list[str] | None:
     if source.table is not None:
         key = next((k for k in source.table.keys if not k.null_distinct), None)
         return list(key.columns) if key else None
     if not source.columns or source.relation.is_key(union(source.columns.values())) is None:
         return None
-    return list(source.columns)
+    names = list(source.columns)
+    for name in reversed(source.columns):
+        fewer = [other for other in names if other != name]
+        if fewer and source.relation.is_key(union(source.columns[n] for n in fewer)) is not None:
+            names = fewer
+    return names
 
 
-def _groups(block: Block) -> list[exp.Expr]:
+def groups_of(block: Block) -> list[exp.Expr]:
+    """The terms of GROUP BY; a position or an alias becomes what it stands for."""
     group = block.select.args.get("group")
-    found: list[exp.Expr] = []
-    for expression in group.expressions if group else ():
-        if isinstance(expression, exp.Literal):
-            at = int(expression.this) - 1
-            found.append(block.select.expressions[at].unalias().copy())
-        else:
-            found.append(_behind_alias(expression, block).copy())
-    return found
+    return [_meant(term, block) for term in (group.expressions if group else ())]
 
 
-def _behind_alias(expression: exp.Expr, block: Block) -> exp.Expr:
-    if isinstance(expression, exp.Column) and id(expression) not in block.columns:
-        for item in block.select.expressions:
-            if item.alias and item.alias.casefold() == expression.name.casefold():
-                behind: exp.Expr = item.unalias()
-                return behind
-    return expression
+def _meant(term: exp.Expr, block: Block) -> exp.Expr:
+    if isinstance(term, exp.Literal) and term.is_int and int(term.this) <= len(block.outputs):
+        return block.outputs[int(term.this) - 1].expression
+    if isinstance(term, exp.Column) and id(term) not in block.columns:
+        name = term.name.casefold()
+        return next((o.expression for o in block.outputs if o.name.casefold() == name), term)
+    return term

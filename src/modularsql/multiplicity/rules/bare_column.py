@@ -6,10 +6,11 @@ from sqlglot import exp
 
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.algebra import union
+from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.outputs import is_aggregate
 from modularsql.multiplicity.registry import Analysis, Issue, detector
-from modularsql.multiplicity.rules.facts.probes import differing, groups
+from modularsql.multiplicity.rules.facts.probes import differing
 from modularsql.multiplicity.rules.facts.suspicion import assumed
 from modularsql.multiplicity.words import text
 from modularsql.records import Severity
@@ -70,7 +71,7 @@ def _issue(block: Block, bare: list[exp.Column]) -> Issue:
         # A column that a star stands for has no place of its own in the text.
         node=bare[0] if bare[0].parent is not None else block.select,
         block=block,
-        probe=lambda: differing(block, groups(block), bare),
+        probe=lambda: differing(block, groups_of(block), bare),
     )
 
 

@@ -82,7 +82,7 @@ def _issue(one: Loose, severity: Severity, block: Block) -> Issue:
         node=one.node,
         block=block,
         entity=entity,
-        multipliers=others if entity else (),
+        multipliers=others or one.apart,
         within=within(block),
         rewrites=("add_join_predicate",),
     )

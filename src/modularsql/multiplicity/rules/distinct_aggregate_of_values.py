@@ -12,9 +12,10 @@ from modularsql.multiplicity.aggregates import (
     is_distinct,
     is_key_of_entity,
 )
+from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Aggregate, Block
 from modularsql.multiplicity.registry import Analysis, Issue, detector
-from modularsql.multiplicity.rules.facts.probes import differing, groups, identity
+from modularsql.multiplicity.rules.facts.probes import differing, identity
 from modularsql.multiplicity.words import names, text
 from modularsql.records import Severity
 
@@ -47,4 +48,4 @@ def _equal_values(block: Block, aggregate: Aggregate) -> exp.Select | None:
     """Two rows of the measured table with one value, in one group."""
     if len(aggregate.sources) != 1 or (key := identity(aggregate.sources[0])) is None:
         return None
-    return differing(block, [*groups(block), *arguments(aggregate)], [key])
+    return differing(block, [*groups_of(block), *arguments(aggregate)], [key])

@@ -7,10 +7,11 @@ from sqlglot import exp
 
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.grain import multiplied, present, returned
+from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Block, Source
 from modularsql.multiplicity.registry import Analysis, Issue, detector
 from modularsql.multiplicity.rules.facts.labels import name_of
-from modularsql.multiplicity.rules.facts.probes import differing, groups, identity
+from modularsql.multiplicity.rules.facts.probes import differing, identity
 from modularsql.multiplicity.rules.facts.uses import Use, use_of
 from modularsql.multiplicity.words import names
 from modularsql.records import Severity
@@ -49,7 +50,7 @@ def entity_merge(block: Block, analysis: Analysis) -> Iterator[Issue]:
 def _two_of_a_name(block: Block, source: Source, clause: str) -> exp.Select | None:
     key = identity(source)
     shown = [output.expression for output in block.outputs]
-    by = groups(block) if clause == "GROUP BY" else shown
+    by = groups_of(block) if clause == "GROUP BY" else shown
     return differing(block, by, [key] if key is not None else [])
 
 

@@ -49,7 +49,7 @@ def _loose(block: Block) -> list[Loose]:
     several = [s for s in block.sources if not _is_single(s, block)]
     if len(several) < 2:
         return []
-    homes = _homes(block)
+    homes = homes_of(block)
     conditions = _conditions(block, homes)
     if conditions is None:
         return []
@@ -78,7 +78,7 @@ def _is_single(source: Source, block: Block) -> bool:
     return not source.relation.ids & ~block.rows.closure(0)
 
 
-def _homes(block: Block) -> dict[int, int]:
+def homes_of(block: Block) -> dict[int, int]:
     """From columns, also those in subqueries, to the source each belongs to."""
     homes = {key: id(found[0]) for key, found in block.columns.items()}
     pending = list(block.subqueries)
@@ -158,12 +158,12 @@ def _why(apart: Sequence[Source], others: Sequence[Source], block: Block) -> Why
         return Why.NONE
     condition = join.args.get("on")
     if condition is None or isinstance(condition, exp.Boolean):
-        return Why.CROSS if _is_written(join) else Why.NONE
+        return Why.CROSS if is_written(join) else Why.NONE
     constant = next(condition.find_all(exp.Column), None) is None
     return Why.CROSS if constant else Why.ONE_SIDED
 
 
-def _is_written(join: exp.Join) -> bool:
+def is_written(join: exp.Join) -> bool:
     """Whether CROSS JOIN or ON TRUE stands in the text.
 
     sqlglot reads a comma as CROSS JOIN and, in some dialects, a bare JOIN as one ON TRUE. What

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from modularsql.multiplicity.columns import is_volatile
+from modularsql.multiplicity.measure import bare
 from modularsql.multiplicity.model import Block, Query, Source
-
-_DROPPED = ("distinct", "group", "having", "order", "limit", "offset", "qualify", "windows", "hint")
 
 
 def any_row(block: Block, condition: exp.Expr) -> exp.Select | None:
@@ -69,27 +68,8 @@ def identity(source: Source) -> exp.Column | None:
     return exp.column(name, table=source.alias, quoted=True) if name else None
 
 
-def groups(block: Block) -> list[exp.Expr]:
-    """The terms of GROUP BY; a position or an alias becomes what it stands for."""
-    group = block.select.args.get("group")
-    return [_meant(term, block) for term in (group.expressions if group else ())]
-
-
-def _meant(term: exp.Expr, block: Block) -> exp.Expr:
-    if isinstance(term, exp.Literal) and term.is_int and int(term.this) <= len(block.outputs):
-        return block.outputs[int(term.this) - 1].expression
-    if isinstance(term, exp.Column) and id(term) not in block.columns:
-        name = term.name.casefold()
-        return next((o.expression for o in block.outputs if o.name.casefold() == name), term)
-    return term
-
-
 def _bare(block: Block) -> exp.Select | None:
     """`SELECT 1` over the block's FROM and WHERE."""
     if block.correlated or is_volatile(block.select):
         return None
-    select = block.select.copy()
-    for clause in _DROPPED:
-        select.set(clause, None)
-    select.set("expressions", [exp.Literal.number(1)])
-    return select
+    return bare(block.select, [exp.Literal.number(1)])
