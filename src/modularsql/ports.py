@@ -1,9 +1,9 @@
 """What the core needs from outside, as protocols; adapters live in `engines/`, `llm/`,
 `retrieval/`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from modularsql.catalog import Catalog
 from modularsql.records import Cost, Failure, Limits, Params
@@ -48,6 +48,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give the connection back; a closed engine runs nothing more. Raises nothing."""
+
+
+@runtime_checkable
+class Versioned(Protocol):
+    """An engine that can tell cheaply whether its data is still the same."""
+
+    def version(self) -> Hashable:
+        """What changes when the data may have changed, across processes; None where unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -265,8 +265,9 @@ def test_a_purse_is_a_part_of_the_budget_and_is_not_asked_again_when_empty() -> 
     engine: Any = Clocked()
     session = Session(engine=engine, params=None, limits=Limits(seconds=9), clock=lambda: now)
     query = parse_text("SELECT 1", "sqlite")
-    for seconds, own, allowed in ((2, 0, 2), (2, 5, 5), (2, 50, 9)):
-        purse = session.purse(seconds, own)
+    for seconds, own, allowed in ((2, None, 2), (2, 5, 5), (2, 50, 9)):
+        session.own = own
+        purse = session.purse(seconds)
         assert purse.run(query) is None  # type: ignore[arg-type]
         assert purse.run(query) is None  # type: ignore[arg-type]
         assert purse.empty

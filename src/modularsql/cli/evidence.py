@@ -43,7 +43,9 @@ def _print_joins(
         where = "".join(f" [{condition}]" for condition in step["conditions"])
         rows.append((*counts, step["join"] + where + marked))
     names = ["rows before", "after", f"different {entity}", "join"]
-    print_rows(screen, names if len(rows[0]) == len(names) else [*names[:2], names[-1]], rows, by=_BY)
+    print_rows(
+        screen, names if len(rows[0]) == len(names) else [*names[:2], names[-1]], rows, by=_BY
+    )
 
 
 def _example(example: Mapping[str, Any]) -> str:

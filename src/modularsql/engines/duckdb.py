@@ -9,7 +9,7 @@ query, and what functions build inside one chunk is not counted against the memo
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
@@ -31,6 +31,7 @@ from modularsql.engines.base import (
 )
 from modularsql.engines.duckdb_catalog import names_a_collation, read_catalog
 from modularsql.engines.duckdb_instance import open_instance
+from modularsql.engines.files import data_version
 from modularsql.engines.watchdog import WATCHDOG
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
@@ -110,6 +111,10 @@ class DuckDBEngine:
             if self._compares_bytes is None:
                 self._compares_bytes = not self._about_schema(names_a_collation)
             return self._compares_bytes
+
+    def version(self) -> Hashable:
+        """See `ports.Versioned`."""
+        return data_version(self._path)
 
     def close(self) -> None:
         """Close the connection; the last engine on a file gives the file back."""

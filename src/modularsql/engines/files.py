@@ -11,6 +11,7 @@ import stat
 import sys
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable
 from pathlib import Path
 
 from modularsql.errors import InputError, SetupError
@@ -51,6 +52,26 @@ def head(path: Path, size: int, found: os.stat_result | None = None) -> bytes:
             return os.pread(_descriptor(path, found or path.stat()), size, 0)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def data_version(path: Path) -> Hashable:
+    """What changes when a database file, or the log beside it, is written to; None where unknown.
+
+    SQLite counts its commits at byte 24, for those that are too close for the clock of the file.
+    """
+    try:
+        found: list[Hashable] = [os.path.realpath(path), head(path, 28)[24:], _stamp(path)]
+    except (OSError, SetupError):
+        return None
+    return (*found, _stamp(Path(f"{path}-wal")), _stamp(Path(f"{path}.wal")))
+
+
+def _stamp(path: Path) -> Hashable:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def _descriptor(path: Path, found: os.stat_result) -> int:

@@ -11,6 +11,7 @@ The worker is started anew (not forked), so a script that uses this needs the us
 import os
 import pickle
 import threading
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.base import closed
 from modularsql.engines.connect import locate
-from modularsql.engines.files import existing_file
+from modularsql.engines.files import data_version, existing_file
 from modularsql.engines.scratch import Scratch
 from modularsql.engines.worker import DiedError, Worker, prepare_worker
 from modularsql.errors import ModularSqlError, SetupError
@@ -89,6 +90,10 @@ class IsolatedEngine:
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""
         return bool(self._about_schema("compares_bytes"))
+
+    def version(self) -> Hashable:
+        """See `ports.Versioned`."""
+        return data_version(self._path)
 
     def close(self) -> None:
         """End the worker process, also when another thread waits for its answer."""

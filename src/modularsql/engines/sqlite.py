@@ -13,7 +13,7 @@ which have no name from their first moment on.
 import os
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from modularsql.engines.base import (
     no_parameter,
     too_long,
 )
-from modularsql.engines.files import existing_file
+from modularsql.engines.files import data_version, existing_file
 from modularsql.engines.sqlite_catalog import names_a_collation, read_catalog
 from modularsql.engines.sqlite_errors import failure
 from modularsql.engines.sqlite_reader import SqliteReader
@@ -92,6 +92,10 @@ class SqliteEngine:
         with self._lock:
             self._check_open()
             return self._reader.read(self._read_collations, Clock(self._settings.timeout))
+
+    def version(self) -> Hashable:
+        """See `ports.Versioned`."""
+        return data_version(self._path)
 
     def close(self) -> None:
         """Close the connection and drop the private copy, if there was one."""

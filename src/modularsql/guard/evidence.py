@@ -9,14 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from modularsql.guard import findings as say
+from modularsql.guard.emptiness import why_empty
 from modularsql.guard.grain import Measured, not_measured
 from modularsql.guard.session import Purse
 from modularsql.guard.state import State
 from modularsql.multiplicity.evidence import examples_of, step_counts, values_of
 from modularsql.multiplicity.model import Query
+from modularsql.multiplicity.row_loss import lookups, lost_rows
 from modularsql.multiplicity.steps import Step, steps_of
 from modularsql.multiplicity.words import text
 from modularsql.records import Finding
+from modularsql.sql.outermost import select_place
+from modularsql.sql.statement import Statement
 
 Facts = dict[str, Any]
 
@@ -29,14 +34,30 @@ def explain(state: State) -> State:
         return state
     if state.rows is None:
         return _unmeasured(state) if state.failure is not None else state
-    purse = state.session.purse(seconds, state.rows.ms / 1000)
-    gatherer = _Gatherer(query=query, purse=purse)
-    told = {id(one.finding): one for one in state.seen.issues}
-    findings = tuple(
-        gatherer.with_evidence(finding, told[id(finding)]) if id(finding) in told else finding
-        for finding in state.findings
+    gatherer = _Gatherer(
+        query=query,
+        purse=state.session.purse(seconds),
+        told={id(one.finding): one for one in state.seen.issues},
     )
-    return replace(state, findings=findings)
+    state = replace(state, findings=tuple(map(gatherer.with_evidence, state.findings)))
+    return state.note(*_losses(query, state, gatherer.purse))
+
+
+def _losses(query: Query, state: State, purse: Purse) -> list[Finding]:
+    """What the joins of the outermost block leave out that only look something up."""
+    found = lookups(query.block) if query.block is not None and state.rows else ()
+    if not found or query.block is None or not isinstance(state.statement, Statement):
+        return []
+    outcome = purse.run(lost_rows(query.block, query, found))
+    if outcome is None:
+        return []
+    place = state.statement.place(select_place(state.statement))
+    rows, *kept = outcome.rows[0]
+    return [
+        say.row_loss(one.join, one.source.name, rows - count, rows, place)
+        for one, count in zip(found, kept, strict=True)
+        if count < rows
+    ]
 
 
 def _unmeasured(state: State) -> State:
@@ -56,11 +77,15 @@ class _Gatherer:
 
     query: Query
     purse: Purse
+    told: Mapping[int, Measured]
     counted: dict[tuple[int, ...], Facts] = field(default_factory=dict)
 
-    def with_evidence(self, finding: Finding, one: Measured) -> Finding:
-        """The finding with what was measured for it; as it is where it is not about copies."""
-        if not one.issue.multipliers or "not_measured" in finding.measured:
+    def with_evidence(self, finding: Finding) -> Finding:
+        """The finding with what was measured for it; as it is where there is nothing more."""
+        if finding.rule == say.EMPTY:
+            return why_empty(finding, self.query, self.purse)
+        one = self.told.get(id(finding))
+        if one is None or not one.issue.multipliers or "not_measured" in finding.measured:
             return finding
         facts = self._joins(one)
         if one.borne_out:

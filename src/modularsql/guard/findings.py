@@ -9,6 +9,7 @@ ROW_EXPLOSION = "row_explosion"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
 EMPTY = "empty_result"
+ROW_LOSS = "row_loss"
 
 Place = tuple[int, int]
 """Line and column, 1-based, in the text as given."""
@@ -91,6 +92,23 @@ def empty(place: Place) -> Finding:
         message="No row comes back. That may be right; if not, look at the conditions.",
         line=place[0],
         column=place[1],
+    )
+
+
+def row_loss(join: str, table: str, lost: int, rows: int, place: Place) -> Finding:
+    """An inner join to a table of one partner at most leaves rows out."""
+    return Finding(
+        rule=ROW_LOSS,
+        severity=Severity.INFO,
+        message=(
+            f"{lost:,} of {rows:,} rows have no match in {table} and are left out ({join}); "
+            "a LEFT JOIN would keep them."
+        ),
+        line=place[0],
+        column=place[1],
+        tables=(table,),
+        cause=join,
+        measured={"join": join, "rows_before": rows, "rows_after": rows - lost, "lost": lost},
     )
 
 
@@ -205,7 +223,8 @@ RUNTIME_RULES = {
     "row_explosion": "Far more rows come back than the largest table read holds.",
     "repeated_values": "The question asks for each value once, and values repeat.",
     "distinct_drops_rows": "DISTINCT drops so few rows that it may melt different things together.",
-    "empty_result": "No row comes back.",
+    "empty_result": "No row comes back; which table, join or condition took the last ones away.",
+    "row_loss": "An inner join that only looks something up leaves out rows without a match.",
     "truncated": "A cap cut the rows that are kept.",
     "probe_skipped": "Duplicates were not counted within the time limit.",
     "exec_error": "The database rejects the query.",

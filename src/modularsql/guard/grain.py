@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from modularsql.catalog import Catalog
+from modularsql.guard.observed import observe
 from modularsql.guard.session import Session, counting
+from modularsql.multiplicity.bound import bind, written_out
 from modularsql.multiplicity.infer import infer
 from modularsql.multiplicity.measure import entity_rows, with_definitions
 from modularsql.multiplicity.model import Query
@@ -65,6 +67,10 @@ def look(statement: Statement, session: Session) -> Seen:
     seen = static(statement, session.engine.catalog())
     if seen.query is None:
         return seen
+    richer = observe([one.issue for one in seen.issues], session)
+    seen = seen if richer is None else static(statement, richer)
+    assert seen.query is not None
+    bind(seen.query.node, session.params, session.engine.dialect)
     asked = (_measured(one, seen.query, session) for one in seen.issues)
     return replace(seen, issues=tuple(one for one in asked if one is not None))
 
@@ -77,16 +83,20 @@ def _measured(one: Measured, whole: Query, session: Session) -> Measured | None:
     if probe is None or one.issue.block.correlated:
         return one
     with_definitions(probe, whole)
-    outcome = session.run(probe.sql(dialect=session.engine.dialect), session.params)
+    outcome = session.run(written_out(probe, session.engine.dialect))
     if not isinstance(outcome, Rows):
         return one
-    return _borne_out(one, one.finding.message) if outcome.rows else None
+    if not outcome.rows:
+        return None
+    facts = dict(zip(outcome.columns, outcome.rows[0], strict=True)) if one.issue.told else {}
+    found = _borne_out(one, one.finding.message + one.issue.told.format(**facts))
+    return replace(found, finding=replace(found.finding, measured=facts))
 
 
 def _counted(one: Measured, whole: Query, session: Session) -> Measured | None:
     """The issue with the factor by which rows repeat."""
     query = entity_rows(one.issue, whole, session.engine.dialect)
-    outcome = session.run(counting(query.sql, query.columns), session.params) if query else None
+    outcome = session.run(counting(query.sql, query.columns)) if query else None
     if query is None or not isinstance(outcome, Rows):
         return replace(one, finding=_softly(one.finding, outcome))
     rows, distinct = (int(value) for value in outcome.rows[0])

@@ -2,13 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from math import inf
 
 from sqlglot import exp
 
-from modularsql.ports import Engine, Outcome
+from modularsql.multiplicity.bound import written_out
+from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 
@@ -19,12 +20,16 @@ _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Session:
-    """The engine, the bound values and what is left of the limits of one guarded query."""
+    """The engine, the bound values and what is left of the limits of one guarded query.
+
+    `own` are the seconds that the query itself took: the first execution.
+    """
 
     engine: Engine
     params: Params
     limits: Limits
     clock: Callable[[], float] = time.monotonic
+    own: float | None = field(default=None, init=False)
     _start: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -39,11 +44,20 @@ class Session:
         left = min(self.left(), at_most)
         if left <= 0:
             return Failure(kind=FailureKind.TIMEOUT, message="the time limit had run out before it")
-        return self.engine.execute(sql, params, limits=self._within(left))
+        if self.own is not None:
+            return self.engine.execute(sql, params, limits=self._within(left))
+        start = self.clock()
+        outcome = self.engine.execute(sql, params, limits=self._within(left))
+        self.own = self.clock() - start
+        return outcome
 
-    def purse(self, seconds: float, own: float = 0.0) -> "Purse":
-        """A part of the budget for looking closer: so many seconds, or those the query took."""
-        return Purse(session=self, end=self.clock() + max(seconds, own))
+    def version(self) -> Hashable:
+        """What changes when the data may have changed; None where the engine cannot tell."""
+        return self.engine.version() if isinstance(self.engine, Versioned) else None
+
+    def purse(self, seconds: float) -> "Purse":
+        """A part of the budget for looking closer: so many seconds, or what the query took."""
+        return Purse(session=self, end=self.clock() + max(seconds, self.own or 0.0))
 
     def _within(self, seconds: float) -> Limits:
         """The limits with so much time; `dataclasses.replace` is slow for what runs so often."""
@@ -87,12 +101,16 @@ class Purse:
     end: float
     empty: bool = False
 
+    def left(self) -> float:
+        """Seconds left of it."""
+        return self.end - self.session.clock()
+
     def run(self, query: exp.Expr) -> Rows | None:
         """The rows of a probe; None where the database gives none, or time ran out."""
         if self.empty:
             return None
-        sql = query.sql(dialect=self.session.engine.dialect, comments=False)
-        outcome = self.session.run(sql, self.session.params, self.end - self.session.clock())
+        sql = written_out(query, self.session.engine.dialect)
+        outcome = self.session.run(sql, at_most=self.left())
         if isinstance(outcome, Failure):
             self.empty = outcome.kind == FailureKind.TIMEOUT
             return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from modularsql.multiplicity.algebra import union
+from modularsql.multiplicity.bound import written_out
 from modularsql.multiplicity.columns import is_volatile
 from modularsql.multiplicity.model import Block, Query, Source
 from modularsql.multiplicity.registry import Issue
@@ -42,7 +43,7 @@ def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
             present = (identity_of(source) or [exp.null()])[0].copy()
             select.where(exp.not_(present.is_(exp.null())), append=True, copy=False)
     with_definitions(select, query)
-    return Measurement(sql=select.sql(dialect=dialect, comments=False), columns=len(columns))
+    return Measurement(sql=written_out(select, dialect), columns=len(columns))
 
 
 def bare(select: exp.Select, columns: list[exp.Expr]) -> exp.Select:

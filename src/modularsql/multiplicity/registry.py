@@ -23,7 +23,9 @@ class Issue:
     have ruled it out: then `severity` is INFO until the data was asked. `measured` is the severity
     where the data bore it out (None: as it is). `probe` makes a query that returns a row if and
     only if the data bears it out, for issues that have no multipliers to be measured by; None
-    where it cannot be asked. `rewrites` name what may repair it, in order.
+    where it cannot be asked. `told` is a sentence over the columns of that row, which are the
+    numbers it is measured by; empty where there are none. `rewrites` name what may repair it, in
+    order.
     """
 
     rule: str
@@ -38,6 +40,7 @@ class Issue:
     rewrites: tuple[str, ...] = ()
     measured: Severity | None = None
     probe: Callable[[], exp.Select | None] | None = None
+    told: str = ""
 
 
 T = TypeVar("T")

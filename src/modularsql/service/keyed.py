@@ -1,12 +1,13 @@
 """An engine whose catalog also holds the keys that a file asserts and the data upholds."""
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from modularsql.catalog import Catalog
 from modularsql.declared.checks import apply_results, checks
 from modularsql.declared.facts import Declared
 from modularsql.declared.merge import merge
-from modularsql.ports import Engine, Outcome
+from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Limits, Params
 from modularsql.rows import Rows
 
@@ -43,6 +44,10 @@ class KeyedEngine:
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""
         return self._engine.compares_bytes()
+
+    def version(self) -> Hashable:
+        """See `ports.Versioned`."""
+        return self._engine.version() if isinstance(self._engine, Versioned) else None
 
     def close(self) -> None:
         """Close the engine."""

@@ -1,6 +1,7 @@
 """Counting children for each parent by an inner join: parents without any are missing."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from sqlglot import exp
 
@@ -8,6 +9,7 @@ from modularsql.multiplicity.aggregates import COUNTS, SUMS, measured, within
 from modularsql.multiplicity.grain import multiplied
 from modularsql.multiplicity.model import Block, JoinKind, Source
 from modularsql.multiplicity.registry import Analysis, Issue, detector
+from modularsql.multiplicity.rules.facts.probes import without_partner
 from modularsql.multiplicity.words import join_of, names
 from modularsql.records import Severity
 
@@ -35,8 +37,15 @@ def inner_join_drops_groups(block: Block, analysis: Analysis) -> Iterator[Issue]
         ),
         node=block.select,
         block=block,
+        probe=partial(without_partner, block, parent, child),
+        told=f" Here {{lost:,}} of {{parents:,}} rows of {_braced(one)} are left out.",
         rewrites=(),
     )
+
+
+def _braced(name: str) -> str:
+    """A name that stays what it is under `format`."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 def _picks(block: Block) -> bool:

@@ -56,6 +56,41 @@ def fewer_rows(union: exp.Union) -> exp.Select:
     return exp.select("1").where(counts[0] < counts[1])
 
 
+def without_partner(block: Block, parent: Source, child: Source) -> exp.Select | None:
+    """How many rows of a table (`parents`) the join of a block of two leaves out (`lost`), if any.
+
+    None where no column of the child says whether one was found.
+    """
+    second = block.sources[1]
+    partner = next((n for n, a in child.columns.items() if a & second.predicate.not_null), None)
+    if partner is None or second.join is None or block.correlated or second.lateral:
+        return None
+    outer = exp.Join(this=_alone(child.node), side="LEFT")
+    for how in ("on", "using"):
+        value = second.join.args.get(how)
+        outer.set(
+            how, [n.copy() for n in value] if isinstance(value, list) else value and value.copy()
+        )
+    missing = exp.column(partner, table=child.alias, quoted=True).is_(exp.null())
+    apart = exp.select(exp.alias_(_count(), "lost")).from_(_alone(parent.node))
+    apart.set("joins", [outer])
+    apart.where(missing, copy=False)
+    every = exp.select(exp.alias_(_count(), "parents")).from_(_alone(parent.node))
+    both = exp.select("lost", "parents").from_(apart.subquery("l"))
+    both.set("joins", [exp.Join(this=every.subquery("p"), kind="CROSS")])
+    return both.where(exp.column("lost") > 0, copy=False)
+
+
+def _alone(node: exp.Expr) -> exp.Expr:
+    copy = node.copy()
+    copy.set("joins", None)
+    return copy
+
+
+def _count() -> exp.Count:
+    return exp.Count(this=exp.Star())
+
+
 def identity(source: Source) -> exp.Column | None:
     """One column that tells a source's rows apart and is never NULL in one of them."""
     table = source.table
