@@ -12,7 +12,7 @@ from modularsql.catalog import Catalog
 from modularsql.declared.checks import Check, apply_results, checks
 from modularsql.guard.session import Purse, Session
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.wanted import candidates, references, with_observed
+from modularsql.multiplicity.wanted import candidates, is_open, references, with_observed
 from modularsql.records import Evidence, Failure
 
 _SECONDS = 1.0
@@ -51,6 +51,8 @@ MEMORY = Memory()
 
 def observe(issues: Sequence[Issue], session: Session, memory: Memory = MEMORY) -> Catalog | None:
     """The catalog with the keys that issues hang on and the data has; None where it has none."""
+    if not any(map(is_open, issues)):
+        return None
     catalog = session.engine.catalog()
     purse, version = session.purse(_SECONDS), session.version()
 

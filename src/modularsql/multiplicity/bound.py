@@ -19,9 +19,9 @@ _FOUND = re.compile(r"bound_value_(\d+)_")
 
 def bind(tree: exp.Expr, params: Params, dialect: str) -> None:
     """Note at each placeholder the value that is bound to it, where it can be written."""
-    marks = _marks(tree)
-    if not marks or not params:
+    if not params:
         return
+    marks = _marks(tree)
     if isinstance(params, Mapping):
         values = [params.get(_name(m), ...) for m in marks]
     elif all(_name(mark).isdigit() for mark in marks):

@@ -25,7 +25,7 @@ Columns = tuple[str, ...]
 def candidates(issues: Iterable[Issue], catalog: Catalog) -> Catalog:
     """The tables of some issues, each with the keys that may be observed and none else."""
     wanted: dict[int, tuple[Table, list[Columns]]] = {}
-    blocks = {id(issue.block): issue.block for issue in issues if _is_open(issue)}
+    blocks = {id(issue.block): issue.block for issue in issues if is_open(issue)}
     apart = {id(issue.block) for issue in issues if _is_apart(issue)}
     left = _MOST_KEYS
     for block in blocks.values():
@@ -45,7 +45,7 @@ def candidates(issues: Iterable[Issue], catalog: Catalog) -> Catalog:
     return _of(catalog, tuple(tables))
 
 
-def _is_open(issue: Issue) -> bool:
+def is_open(issue: Issue) -> bool:
     """Whether only the data can tell, or not even that: for want of keys."""
     if _is_apart(issue):
         return True

@@ -30,6 +30,7 @@ from modularsql.multiplicity.aggregates import (
 )
 from modularsql.multiplicity.columns import is_volatile, own_columns
 from modularsql.multiplicity.grain import multiplied
+from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Aggregate, Block, Source
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.edits import (
@@ -45,7 +46,6 @@ from modularsql.multiplicity.rewrites.edits import (
     written,
 )
 from modularsql.multiplicity.rewrites.identity import key_of, weakest
-from modularsql.multiplicity.rules.facts.probes import groups
 from modularsql.records import Evidence
 from modularsql.sql.clauses import Clauses, clauses
 from modularsql.sql.outermost import Declined
@@ -154,7 +154,7 @@ class _Work:
         keys = [key_of(source, self.dialect) for source in entity]
         if all(s.optional for s in entity) and not _is_strict(aggregate):
             return None  # rows of nothing would count as one row
-        by = [part.sql(dialect=self.dialect, comments=False) for part in groups(self.block)]
+        by = [part.sql(dialect=self.dialect, comments=False) for part in groups_of(self.block)]
         for key in keys:
             if key is None:
                 return None
