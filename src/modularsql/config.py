@@ -86,6 +86,9 @@ class Settings:
     record: str = _text("", "File that replies are written to, for --model replay:FILE")
 
     samples: int = _number(4, "Queries sampled from each generator (ask)", 1, 64)
+    adaptive: str = _text(
+        "off", "Stop sampling when the vote is decided (ask): on or off", ("on", "off")
+    )
     linking_samples: int = _number(8, "Lists of tables and columns sampled to link (ask)", 1, 64)
     draft_samples: int = _number(1, "Draft queries sampled to link (ask)", 1, 64)
     ask_temperature: float = _number(0.7, "Temperature where several are sampled (ask)", 0, 2)

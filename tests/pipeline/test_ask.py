@@ -1,6 +1,8 @@
 """One question from end to end, with a model that says what the test wants."""
 
+from modularsql import Settings
 from modularsql.errors import ModelError
+from modularsql.ports import ChatRequest
 from modularsql.records import Verdict
 
 from .conftest import Pipeline
@@ -46,3 +48,23 @@ def test_a_write_that_the_model_wants_changes_nothing(pipeline: Pipeline) -> Non
     asked = pipeline("Drop everything", {"": "DROP TABLE customer"})
     assert asked.state.answer is None
     assert asked.state.unanswerable == "no reply held a query"
+
+
+def test_sampling_stops_when_the_vote_is_decided(pipeline: Pipeline) -> None:
+    asked = pipeline("Who lives in Bonn?", {"": SQL}, settings=Settings(adaptive="on"))
+    generation = next(stage for stage in asked.trace.stages if stage.stage == "generation")
+    # 12 samples at most, 8 votes are 0.6 of them: three rounds of three.
+    assert len(generation.calls) == 9
+    assert "the vote was decided: 3 samples were not taken" in generation.decisions
+    assert asked.state.confidence == 1.0
+
+
+def test_sampling_goes_on_while_the_vote_is_open(pipeline: Pipeline) -> None:
+    count = iter(range(1000))
+
+    def differently(request: ChatRequest) -> str:
+        return f"SELECT {next(count)} FROM customer WHERE id = 1"
+
+    asked = pipeline("Who?", differently, settings=Settings(adaptive="on"))
+    generation = next(stage for stage in asked.trace.stages if stage.stage == "generation")
+    assert len(generation.calls) == 12

@@ -45,15 +45,20 @@ class Deps:
             return [function(item) for item in items]
         return list(self.pool.map(function, items))
 
-    def ask(
-        self, messages: tuple[Message, ...], stage: str, n: int = 1, most: int = 1024
+    def ask(self, messages: tuple[Message, ...], stage: str, most: int = 1024) -> str:
+        """The model's one reply, at temperature 0."""
+        return self._chat(messages, stage, 1, 0.0, most)[0]
+
+    def sample(
+        self, messages: tuple[Message, ...], stage: str, n: int, most: int = 1024
     ) -> tuple[str, ...]:
-        """Replies of the model; more than one are sampled at the pipeline's temperature."""
+        """So many replies, at the pipeline's temperature."""
+        return self._chat(messages, stage, n, self.settings.ask_temperature, most)
+
+    def _chat(
+        self, messages: tuple[Message, ...], stage: str, n: int, temperature: float, most: int
+    ) -> tuple[str, ...]:
         request = ChatRequest(
-            messages=messages,
-            stage=stage,
-            n=n,
-            temperature=self.settings.ask_temperature if n > 1 else 0.0,
-            max_tokens=most,
+            messages=messages, stage=stage, n=n, temperature=temperature, max_tokens=most
         )
         return self.model.chat(request).texts

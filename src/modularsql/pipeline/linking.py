@@ -51,7 +51,7 @@ def _direct(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
     """The model lists what is relevant; the union of all samples."""
     prompt = filled("link", **asked(state, deps, schema))
     try:
-        replies = deps.ask(prompt, "linking.direct", n=deps.settings.linking_samples, most=512)
+        replies = deps.sample(prompt, "linking.direct", deps.settings.linking_samples, 512)
     except ModelError as error:
         return set(), f" (the model failed: {error.message})"
     places = {p for reply in replies for p in read_tables(reply, deps.catalog)}
@@ -62,7 +62,7 @@ def _reversed(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
     """A draft query is written against the whole schema; what it uses is relevant."""
     prompt = filled("icl", examples=shots(state, deps), **asked(state, deps, schema))
     try:
-        replies = deps.ask(prompt, "linking.reversed", n=deps.settings.draft_samples)
+        replies = deps.sample(prompt, "linking.reversed", deps.settings.draft_samples)
     except ModelError as error:
         return set(), f" (the model failed: {error.message})"
     drafts = [sql for reply in replies if (sql := read_sql(reply, deps.catalog.dialect))]

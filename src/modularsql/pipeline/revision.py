@@ -70,7 +70,7 @@ def _revised(
         directive=as_data(directive, 1500),
     )
     try:
-        reply = deps.ask(prompt, f"revision.{checker.name}")[0]
+        reply = deps.ask(prompt, f"revision.{checker.name}")
     except ModelError as error:
         return _noted(candidate, checker, directive, "", f"the model failed: {error.message}")
     sql = read_sql(reply, deps.catalog.dialect)

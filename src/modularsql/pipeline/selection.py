@@ -105,7 +105,7 @@ def _votes(one: Cluster, other: Cluster, count: int, state: State, deps: Deps) -
         share_a=f"{one.confidence:.0%}",
         share_b=f"{other.confidence:.0%}",
     )
-    return [read_choice(reply) for reply in deps.ask(prompt, "selection", n=count, most=512)]
+    return [read_choice(reply) for reply in deps.sample(prompt, "selection", count, 512)]
 
 
 def findings_of(candidate: Candidate, deps: Deps) -> int:

@@ -46,7 +46,7 @@ def _keywords(state: State, deps: Deps) -> tuple[tuple[str, ...], str]:
         "keywords", question=as_data(state.question, 4000), hint=as_data(state.hint or "none", 2000)
     )
     try:
-        asked = read_keywords(deps.ask(prompt, "values", most=256)[0])
+        asked = read_keywords(deps.ask(prompt, "values", 256))
     except ModelError as error:
         return simple[:most], f"by rule, the model failed: {error.message}"
     if not asked:
