@@ -64,3 +64,23 @@ def test_a_wrong_call_is_one_line(
     assert ran.stderr.startswith("modularsql: ")
     assert ran.stderr.count("\n") == 1
     assert said in ran.stderr
+
+
+def test_calibrate_writes_a_policy_that_the_guard_takes(
+    run: Run, files: list[str], tmp_path: Path, shop: Path
+) -> None:
+    assert run("eval", *files, "--guard", "paper").returncode == 0
+    printed = json.loads(run("calibrate", "run", "--format", "json").stdout)
+    schema = json.loads(run("schema", "calibrate").stdout)
+    Draft202012Validator(schema).validate(printed)
+    assert printed["thresholds"] == {"tau_inject": 0.8, "tau_remove": 0.1}
+    assert "P1: threshold sweep" in run("calibrate", "run").stdout
+    ran = run("guard", shop, COPIES, "--policy", "run/policy.toml", "--fix", "--format", "json")
+    assert json.loads(ran.stdout)["applied"] == ["inject_distinct"]
+
+
+@pytest.mark.parametrize("there", ["none", "set.jsonl"])
+def test_calibrate_needs_a_finished_run(run: Run, files: list[str], there: str) -> None:
+    ran = run("calibrate", there)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "holds no finished run" in ran.stderr

@@ -18,6 +18,7 @@ COMMANDS = {
     "guard": "Run one query under guard: probe, explain, repair",
     "repair": "Guard a whole prediction set and write the repaired one",
     "eval": "Score prediction sets against gold on real databases",
+    "calibrate": "Fit the guard's thresholds on a finished eval",
     "ask": "Answer a question in words from a database, under guard",
     "predict": "Answer every question of a data set; resumable",
     "index": "Index the text values of a database for `ask`",

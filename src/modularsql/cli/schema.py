@@ -6,7 +6,7 @@ import click
 
 from modularsql.cli.common import output, reporting
 
-NAMES = ("guard", "repair", "eval", "check", "rules", "error")
+NAMES = ("guard", "repair", "eval", "calibrate", "check", "rules", "error")
 
 
 @click.command("schema")
@@ -15,7 +15,7 @@ NAMES = ("guard", "repair", "eval", "check", "rules", "error")
 def command(name: str) -> int:
     """Print the JSON Schema of what a command prints under --format json.
 
-    NAME is guard, repair, eval, check or rules, or error for what every command prints when it
+    NAME is guard, repair, eval, calibrate, check or rules, or error for what every command prints
     could not start.
 
     \b

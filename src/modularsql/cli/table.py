@@ -6,7 +6,7 @@ column, so that a name and its value stay together.
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -14,6 +14,9 @@ from rich.text import Text
 from modularsql.cli.common import counted, printable
 from modularsql.cli.screen import Screen
 from modularsql.json_values import cell
+
+if TYPE_CHECKING:
+    from modularsql.evaluation.table import Table
 
 MOST_ROWS = 20
 _LONGEST_CELL = 100  # where there is no width to keep to
@@ -45,6 +48,28 @@ def print_rows(
         screen.say(Text(" " * by).append_text(line))
     if more := len(rows) - len(cells):
         screen.say(" " * by + f"… {counted(more, 'more row')} (--format json has them)")
+
+
+def print_table(screen: Screen, table: "Table") -> None:
+    """A table of a study: its title, its rows, its note."""
+    screen.say(table.title, "bold")
+    rows = [
+        [
+            _number(cell, name in table.percent)
+            for name, cell in zip(table.columns, row, strict=True)
+        ]
+        for row in table.rows
+    ]
+    print_rows(screen, table.columns, rows, most=len(rows))
+    if table.note:
+        screen.words(table.note, by=2)
+    screen.say()
+
+
+def _number(cell: Any, percent: bool) -> Any:
+    if isinstance(cell, float):
+        return round(100 * cell, 2) if percent else float(f"{cell:.3g}")
+    return "-" if cell is None else cell
 
 
 def shown(value: Any) -> str:

@@ -1,39 +1,52 @@
 """What the guard makes of predictions, so that thresholds can be swept without running SQL.
 
-Besides the policies that are asked for, two open ones are tried: the paper's P1 and P2 without a
-threshold. What each does at any threshold follows from the dup ratios they saw (paper, A and B).
+Besides the policies that are asked for, open ones are tried: the paper's P1 and P2, and ours,
+without their thresholds. What each does at any threshold follows from the ratios they saw.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from modularsql.config import Settings
 from modularsql.evaluation.log import Guarded
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.plan import Asked
+from modularsql.evaluation.studies.outcomes import GRAIN_OPEN, P1_OPEN, P2_OPEN
 from modularsql.guard.policy import Policy, find_policy
+from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
 from modularsql.ports import Engine
 from modularsql.records import Answer, FailureKind
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 
-P1_OPEN, P2_OPEN = "p1@0", "p2@1"
-
-OPEN: Mapping[str, Policy] = {
-    P1_OPEN: Policy(name=P1_OPEN, patches=("inject_distinct",), tau_inject=0.0, tau_remove=0.0),
-    P2_OPEN: Policy(name=P2_OPEN, patches=("remove_distinct",), tau_inject=1.0, tau_remove=1.0),
+_OPEN: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    P1_OPEN: ("p1", {"tau_inject": 0.0}),
+    P2_OPEN: ("p1-p2", {"tau_inject": 1.0, "tau_remove": 1.0}),
+    GRAIN_OPEN: ("grain", {"tau_repeat": 1.0}),
 }
+"""Policies without a threshold. No dup ratio reaches 1, so that P1 never comes before P2."""
 
 
-def with_open(policies: tuple[str, ...]) -> tuple[str, ...]:
-    """The policies to try for those that are asked for."""
-    return (*OPEN, *policies) if policies else ()
+def with_open(policies: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    """The policies to try for those that are asked for; raises `InputError` for an unknown one."""
+    if not policies:
+        return ()
+    grain = any(choose_policy(name, settings).grain for name in policies)
+    return tuple(dict.fromkeys((P1_OPEN, P2_OPEN, *([GRAIN_OPEN] if grain else []), *policies)))
+
+
+def _policy(name: str, settings: Settings) -> Policy:
+    if name not in _OPEN:
+        return choose_policy(name, settings)
+    base, thresholds = _OPEN[name]
+    return find_policy(base, replace(settings, **thresholds))  # type: ignore[arg-type]
 
 
 def guard_one(
     engine: Engine, one: Asked, gold: Rows | None, name: str, settings: Settings
 ) -> Guarded:
     """The outcome of one policy on one prediction, scored against gold's rows."""
-    policy = OPEN.get(name) or find_policy(name, settings)
+    policy = _policy(name, settings)
     answer = Guard(engine, policy, settings).run(one.sql, question=one.question, fix=True)
     as_set, as_bag = _scores(answer, gold, engine.dialect)
     return Guarded(
@@ -44,6 +57,7 @@ def guard_one(
         set_ex=as_set,
         multiset_ex=as_bag,
         ratio=_ratio(answer),
+        factor=_factor(answer),
         probe_ms=answer.timing_ms["probe"],
         repair_ms=answer.timing_ms["repair"],
         sql=answer.final_sql if answer.final_sql != one.sql else None,
@@ -83,3 +97,14 @@ def _ratio(answer: Answer) -> float | None:
     if answer.failure is not None or answer.truncated:
         return None
     return dup_ratio(len(answer.rows), len(distinct_rows(list(answer.rows))))
+
+
+def _factor(answer: Answer) -> float | None:
+    """How often a row of a list came back on average, where a repair changed that."""
+    for finding in answer.findings:
+        if finding.rule == "fan_out_rows" and {r.name for r in finding.repairs} & set(
+            answer.applied
+        ):
+            factor = finding.measured.get("factor")
+            return None if factor is None else float(factor)
+    return None

@@ -58,7 +58,8 @@ class Guarded:
     """What the guard made of a prediction under one policy.
 
     `scores` are set_ex and multiset_ex of its final result (None: not known); `found` its
-    findings as (rule, severity). `ratio` is the dup ratio of the final result.
+    findings as (rule, severity). `ratio` is the dup ratio of the final result, `factor` how often
+    a row came back on average where a repair of a list changed that.
     """
 
     policy: str
@@ -68,6 +69,7 @@ class Guarded:
     set_ex: float | None = None
     multiset_ex: float | None = None
     ratio: float | None = None
+    factor: float | None = None
     probe_ms: float | None = None
     repair_ms: float | None = None
     sql: str | None = None

@@ -51,6 +51,17 @@ class Run:
         """Whether gold beyond the time limit is out of the denominator (preset paper)."""
         return bool(self.about["inputs"]["slow_gold_out"])
 
+    def all_verdicts(self) -> list[Verdict]:
+        """The verdicts of all systems."""
+        return [verdict for verdicts in self.verdicts.values() for verdict in verdicts]
+
+    def counted_by_system(self) -> dict[str, list[Verdict]]:
+        """The verdicts in the denominator."""
+        return {
+            name: [verdict for verdict in verdicts if self.counted(verdict)]
+            for name, verdicts in self.verdicts.items()
+        }
+
     def counted(self, verdict: Verdict) -> bool:
         """Whether a question is in the denominator: its gold can be run, quickly or not."""
         status = verdict.record.gold.status

@@ -51,6 +51,7 @@ GUARD_COLUMNS = {
     "set_ex": _NUMBER,
     "multiset_ex": _NUMBER,
     "ratio": _NUMBER,
+    "factor": _NUMBER,
     "probe_ms": _NUMBER,
     "repair_ms": _NUMBER,
     "sql": _TEXT,

@@ -15,7 +15,8 @@ from modularsql.guard.evidence import explain
 from modularsql.guard.mend import analysed, mend
 from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
-from modularsql.guard.policy import PatchName, Policy, find_policy
+from modularsql.guard.policy import PatchName, Policy
+from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
 from modularsql.guard.session import Counts, Session
 from modularsql.guard.state import State
@@ -206,7 +207,7 @@ class Guard:
         self.settings = settings or Settings()
         chosen = self.settings.policy if policy is None else policy
         self.policy: Policy = (
-            chosen if isinstance(chosen, Policy) else find_policy(chosen, self.settings)
+            chosen if isinstance(chosen, Policy) else choose_policy(chosen, self.settings)
         )
 
     def run(

@@ -147,11 +147,8 @@ def _policies(request: EvalRequest) -> tuple[str, ...]:
     if not request.guard:
         return ()
     from modularsql.evaluation.guarding import with_open
-    from modularsql.guard.policy import find_policy
 
-    for name in request.guard:
-        find_policy(name, request.settings)
-    return with_open(tuple(dict.fromkeys(request.guard)))
+    return with_open(request.guard, request.settings)
 
 
 def _metrics(asked: Sequence[str]) -> list[str]:
@@ -182,7 +179,7 @@ def _about(
 ) -> dict[str, Any]:
     settings = request.settings
     bounds = ("timeout", "score_rows", "score_bytes", "max_cell_bytes", "worker_memory_mb")
-    guarding = ("tau_inject", "tau_remove", "explosion_factor", "explosion_min_rows")
+    guarding = ("tau_inject", "tau_remove", "tau_repeat", "explosion_factor", "explosion_min_rows")
     names = bounds + (guarding if request.guard else ())
     return {
         "schema_version": 1,
@@ -200,6 +197,7 @@ def _about(
             "missing_databases": sorted(name for name, path in databases.items() if not path),
             "metrics": list(metrics),
             "guard": list(request.guard),
+            "policy_files": {n: marks(Path(n)) for n in request.guard if n.endswith(".toml")},
             "slow_gold_out": request.slow_gold_out,
             "settings": {name: getattr(settings, name) for name in names},
         },

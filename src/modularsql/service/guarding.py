@@ -12,7 +12,7 @@ from modularsql.config import Settings
 from modularsql.declared.read import read_keys
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import InputError, SetupError
-from modularsql.guard.policy import find_policy
+from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
 from modularsql.guard.verdict import loudest, reaches, remaining
 from modularsql.ports import Engine
@@ -41,7 +41,7 @@ class GuardRequest:
 
 def guard(request: GuardRequest) -> Answer:
     """Guard one query. Raises `InputError` or `SetupError` when it could not start."""
-    find_policy(request.settings.policy, request.settings)
+    choose_policy(request.settings.policy, request.settings)
     check_names(request.allow)
     params = read_params(request.params)
     sql = read_sql(request.sql)

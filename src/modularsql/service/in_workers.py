@@ -12,7 +12,7 @@ from functools import partial
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
 from modularsql.errors import ModularSqlError
-from modularsql.guard.policy import find_policy
+from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
 from modularsql.records import Answer, FailureKind
 from modularsql.service.opened import Opened
@@ -85,7 +85,7 @@ def guarded(task: Task) -> Repaired:
     assert _opened is not None
     settings = _opened.settings
     try:
-        policy = find_policy(settings.policy if task.repairs else "off", settings)
+        policy = choose_policy(settings.policy if task.repairs else "off", settings)
         door = Guard(_opened.engine(task.database), policy, settings)
         answer = door.run(task.sql, question=task.question, fix=True)
     except ModularSqlError as error:

@@ -17,7 +17,7 @@ from modularsql.evaluation.predictions import (
     read_predictions,
     write_predictions,
 )
-from modularsql.guard.policy import find_policy
+from modularsql.guard.policy_file import choose_policy
 from modularsql.json_values import plain
 from modularsql.service.in_workers import Repaired, Task, guard_all
 from modularsql.service.jsonable import SCHEMA_VERSION
@@ -105,7 +105,7 @@ def repair(request: RepairRequest) -> RepairSummary:
     Raises `InputError` for unreadable or mismatching files and for an `out` that cannot be
     written, before anything is run.
     """
-    find_policy(request.settings.policy, request.settings)
+    choose_policy(request.settings.policy, request.settings)
     check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     predictions = read_predictions(request.predictions, dataset)

@@ -1,0 +1,46 @@
+"""`modularsql calibrate`."""
+
+from pathlib import Path
+
+import click
+
+from modularsql.cli.common import format_option, output, print_json, reporting, verbose_option
+
+
+@click.command("calibrate")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Policy file to write.  [default: policy.toml in RUN_DIR]",
+)
+@format_option
+@verbose_option
+@reporting
+def command(run_dir: Path, out: Path | None, format_: str, verbose: bool) -> int:
+    """Fit the guard's thresholds on a run of eval --guard, and write a policy file.
+
+    Shows what each threshold would fix and break, and whether a choice holds on databases it was
+    not made on. Runs no SQL. The file goes to --policy of guard and repair.
+
+    \b
+    Example:
+      modularsql calibrate run --out shop.toml
+      modularsql guard shop.sqlite @query.sql --policy shop.toml
+    """
+    from modularsql.service.calibrating import calibrate_run
+
+    done = calibrate_run(run_dir, out)
+    if format_ == "json":
+        print_json(done.as_json())
+        return 0
+    from modularsql.cli.screen import Screen
+    from modularsql.cli.table import print_table
+
+    screen = Screen()
+    with output():
+        for table in done.found.tables:
+            print_table(screen, table)
+        fitted = ", ".join(f"{name} = {value:g}" for name, value in done.found.thresholds.items())
+        screen.words(f"{fitted}, written to {done.out}")
+    return 0
