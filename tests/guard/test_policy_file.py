@@ -31,7 +31,7 @@ def test_a_file_gives_thresholds_and_settings_the_rest(tmp_path: Path) -> None:
         ("base = 3", "names no policy"),
         ('base = "nope"', "unknown policy 'nope'"),
         ('base = "grain"\ntau = 1', "tau is unknown"),
-        ('base = "grain"\ntau_inject = 1.5', "tau_inject must be a number from 0 to 1"),
+        ('base = "grain"\ntau_inject = 1.5', "tau_inject must be a number from 0.001 to 1"),
         ('base = "grain"\ntau_inject = true', "tau_inject must be a number"),
         ('base = "grain"\ntau_repeat = 0.5', "tau_repeat must be a number from 1"),
     ],

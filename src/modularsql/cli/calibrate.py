@@ -26,7 +26,6 @@ def command(run_dir: Path, out: Path | None, format_: str, verbose: bool) -> int
     \b
     Example:
       modularsql calibrate run --out shop.toml
-      modularsql guard shop.sqlite @query.sql --policy shop.toml
     """
     from modularsql.service.calibrating import calibrate_run
 

@@ -16,7 +16,7 @@ def command(name: str) -> int:
     """Print the JSON Schema of what a command prints under --format json.
 
     NAME is guard, repair, eval, calibrate, check or rules, or error for what every command prints
-    could not start.
+    when it could not start.
 
     \b
     Example:

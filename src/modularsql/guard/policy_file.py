@@ -8,13 +8,13 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from modularsql.config import Settings
+from modularsql.config import SETTINGS, Settings
 from modularsql.errors import InputError
 from modularsql.guard.policy import Policy, find_policy
 
 ENDING = ".toml"
-THRESHOLDS = {"tau_inject": (0.0, 1.0), "tau_remove": (0.0, 1.0), "tau_repeat": (1.0, 1e9)}
-"""Names and bounds."""
+THRESHOLDS = ("tau_inject", "tau_remove", "tau_repeat")
+"""Settings that a policy may have values of its own for."""
 
 
 def choose_policy(name: str, settings: Settings) -> Policy:
@@ -45,8 +45,8 @@ def read_policy(path: Path, settings: Settings) -> Policy:
 def _threshold(path: Path, name: str, value: object) -> float:
     if name not in THRESHOLDS:
         raise InputError(f"{path}: {name} is unknown", f"known: base, {', '.join(THRESHOLDS)}")
-    least, most = THRESHOLDS[name]
+    least, most = SETTINGS[name].metadata["range"]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not least <= float(value) <= most:  # type: ignore[arg-type]
-        raise InputError(f"{path}: {name} must be a number from {least:g} to {most:g}")
+        raise InputError(f"{path}: {name} must be a number from {least:g} to {most:,g}")
     return float(value)  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ class Patch:
         return max(taus) if self.above else min(taus)
 
 
-_GRID = tuple(step / 100 for step in range(0, 100, 5))
+_GRID = tuple(step / 100 for step in range(5, 100, 5))
 _SHOWN = (0.0, 0.10, 0.20, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80, 0.85, 0.90, 0.95)
 _TIMES = (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5, 10.0)
 
@@ -134,7 +134,7 @@ def net(found: Iterable[Fire], patch: Patch, tau: float) -> int:
 def best(found: Sequence[Fire], patch: Patch) -> float:
     """The threshold with the highest net, the most careful of equals; the paper's where none
     has a net above zero."""
-    nets = {tau: net(found, patch, tau) for tau in (*patch.grid, patch.operating, patch.none)}
+    nets = {tau: net(found, patch, tau) for tau in (*patch.grid, patch.operating)}
     highest = max(nets.values())
     if highest <= 0:
         return patch.operating
