@@ -1,12 +1,14 @@
 """Why two results differ, as one word: the first of these questions that is answered with yes.
 
-Same rows but another order; the same rows but another number of copies; the same values in other
-columns, or more or fewer of them; nearly the same numbers; the same values in other types; a part
-of the other; nothing in common.
+Same rows but another order; the same rows but another number of copies; one result is empty;
+another choice among rows that tie at gold's LIMIT; the same values in other columns, or more or
+fewer of them; nearly the same numbers; the same values in other types; a part of the other;
+nothing in common.
 """
 
 from enum import StrEnum
 
+from modularsql.evaluation.near import equal_but_for_rounding, equal_but_for_types
 from modularsql.evaluation.pair import Pair
 from modularsql.rows.columns import Undecided, column_mapping
 
@@ -43,7 +45,7 @@ def cause(pair: Pair) -> Cause:
         return Cause.EQUAL
     if pair.same_bag:
         return Cause.EQUAL if pair.same_order is None else Cause.ORDER
-    if pair.truncated and pair.same_bag is None:
+    if pair.truncated:
         return Cause.TRUNCATED
     if pair.same_set:
         return _copies(pair)
@@ -51,7 +53,9 @@ def cause(pair: Pair) -> Cause:
         return Cause.EMPTY
     if not pair.gold_rows:
         return Cause.NOT_EMPTY
-    return _columns(pair) or _part(pair)
+    if pair.tied:
+        return Cause.LIMIT_TIES
+    return _columns(pair) or _values(pair) or _part(pair)
 
 
 def _copies(pair: Pair) -> Cause:
@@ -76,7 +80,7 @@ def _too_many(pair: Pair) -> Cause:
 
 def _columns(pair: Pair) -> Cause | None:
     gold, pred = pair.gold_rows, pair.pred_rows
-    if pair.truncated or len(gold) != len(pred):
+    if len(gold) != len(pred):
         return None
     wider, narrower = len(pred[0]) - len(gold[0]), len(gold[0]) - len(pred[0])
     first, second = (pred, gold) if narrower > 0 else (gold, pred)
@@ -85,6 +89,16 @@ def _columns(pair: Pair) -> Cause | None:
     if wider > 0:
         return Cause.EXTRA_COLUMNS
     return Cause.MISSING_COLUMNS if narrower > 0 else Cause.COLUMNS_PERMUTED
+
+
+def _values(pair: Pair) -> Cause | None:
+    """Nearly the same values in the same columns."""
+    gold, pred = pair.gold_rows, pair.pred_rows
+    if len(gold) != len(pred) or len(gold[0]) != len(pred[0]):
+        return None
+    if equal_but_for_rounding(gold, pred):
+        return Cause.ROUNDING
+    return Cause.TYPE if equal_but_for_types(gold, pred) else None
 
 
 def _part(pair: Pair) -> Cause:

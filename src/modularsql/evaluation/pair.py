@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from modularsql.evaluation.shape import Shape, may_be_ordered, read_shape
+from modularsql.evaluation.ties import in_order, is_choice, keyed_query
 from modularsql.rows import Row, Rows, comparable
 
 T = TypeVar("T")
@@ -20,8 +21,8 @@ T = TypeVar("T")
 class Pair:
     """One question's two results, of the gold query and of the predicted one.
 
-    `keyed` is the result of `keyed_query(gold_sql, …)` where it was run: gold without its LIMIT
-    and with its hidden ORDER BY keys as further columns; it decides ties.
+    `keyed` is the result of `wanted_query()` where that was run: gold without its LIMIT and with
+    its hidden ORDER BY keys as further columns; it decides ties.
     """
 
     gold: Rows
@@ -91,7 +92,15 @@ class Pair:
             return self.same_bag
         if not may_be_ordered(self.gold_sql):
             return True
-        return _order(self)
+        return in_order(self.gold_rows, self.pred_rows, self.gold_shape, self.keyed)
+
+    def wanted_query(self) -> str | None:
+        """The query whose result, as `keyed`, would decide what is still open about ties."""
+        if self.keyed is not None or self.identical or not may_be_ordered(self.gold_sql):
+            return None
+        if self.tied is False and (self.same_order is not None or self.truncated):
+            return None
+        return keyed_query(self.gold_sql, self.dialect, self.gold.columns)
 
     def fact(self, find: "Callable[[Pair], T]") -> T:
         """What `find` says of this pair, asked once."""
@@ -102,6 +111,19 @@ class Pair:
     @cached_property
     def _facts(self) -> dict[Any, Any]:
         return {}
+
+    @cached_property
+    def tied(self) -> bool | None:
+        """Whether the prediction has another choice of the rows that tie at gold's LIMIT.
+
+        None where `keyed` is needed to tell, and missing.
+        """
+        if self.same_bag or self.truncated or not may_be_ordered(self.gold_sql):
+            return False
+        gold, pred = self.gold_rows, self.pred_rows
+        if not gold or len(gold) != len(pred) or len(gold[0]) != len(pred[0]):
+            return False
+        return is_choice(gold, pred, self.gold_shape, self.keyed)
 
     @cached_property
     def gold_shape(self) -> Shape | None:
@@ -130,32 +152,3 @@ class Pair:
 def _has_fewer(one: Rows, other: Rows) -> bool:
     """Whether `one` surely has fewer rows; what is truncated has at least one that is not shown."""
     return not one.truncated and len(one.rows) < len(other.rows) + other.truncated
-
-
-def _order(pair: Pair) -> bool | None:
-    """Whether the prediction's order is one that gold's ORDER BY allows; the bags are equal.
-
-    Rows that are equal on the keys may stand in any order. Keys that gold does not select are
-    taken from `keyed`.
-    """
-    shape = pair.gold_shape
-    if shape is None:
-        return None
-    if not shape.ordered:
-        return True
-    visible = shape.visible_keys
-    known: Callable[[Row], Row] = lambda row: tuple(row[at] for at in visible)  # noqa: E731
-    if not _same_runs(pair.gold_rows, pair.pred_rows, known):
-        return False
-    return True if len(visible) == len(shape.keys) else None
-
-
-def _same_runs(gold: Sequence[Row], pred: Sequence[Row], known: Callable[[Row], Row]) -> bool:
-    """Whether each stretch of gold's rows that are equal on the keys holds pred's rows there."""
-    start = 0
-    for at in range(1, len(gold) + 1):
-        if at == len(gold) or known(gold[at]) != known(gold[start]):
-            if Counter(gold[start:at]) != Counter(pred[start:at]):
-                return False
-            start = at
-    return True

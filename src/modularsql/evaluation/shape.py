@@ -14,7 +14,8 @@ class Shape:
     """The outermost query block.
 
     `keys` are the ORDER BY keys: for each the place (0-based) of the output column it is, or
-    None where it is not selected as it stands. `unrepeated`: the block says that each row shall
+    None where it is not selected as it stands. `offset`: None where it is not a plain number.
+    `unrepeated`: the block says that each row shall
     come once (DISTINCT, a set operation without ALL) or each group (GROUP BY).
     """
 
@@ -22,6 +23,7 @@ class Shape:
     keys: tuple[int | None, ...]
     unrepeated: bool
     cut: bool
+    offset: int | None
     joined: bool
 
     @property
@@ -52,6 +54,7 @@ def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
         keys=tuple(key_places(block, columns)) if order is not None else (),
         unrepeated=any(block.args.get(name) for name in ("distinct", "group")),
         cut=is_cut(block),
+        offset=_offset(block),
         joined=isinstance(block, exp.Select) and bool(block.args.get("joins")),
     )
 
@@ -60,6 +63,15 @@ def key_places(block: exp.Expr, columns: Sequence[str]) -> list[int | None]:
     """For each ORDER BY key of `block` the place of the output column that it is, or None."""
     order = block.args.get("order")
     return [] if order is None else [_place(key.this, block, columns) for key in order.expressions]
+
+
+def _offset(block: exp.Expr) -> int | None:
+    """Rows that OFFSET passes over; None where that is no plain number."""
+    offset = block.args.get("offset")
+    if offset is None:
+        return 0
+    number = offset.expression
+    return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
 
 
 def _place(key: exp.Expr, block: exp.Expr, columns: Sequence[str]) -> int | None:

@@ -11,6 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from itertools import chain
+from operator import ne
 from types import NoneType
 from typing import Any
 
@@ -46,7 +47,8 @@ def key(value: Any) -> Hashable:
 
 
 def _any_nan(rows: Sequence[Row]) -> bool:
-    return any(value != value for value in chain.from_iterable(rows))
+    cells = list(chain.from_iterable(rows))
+    return True in map(ne, cells, cells)
 
 
 def _float(value: float) -> Hashable:

@@ -6,14 +6,22 @@ A metric answers from two results; `None` means that they do not decide it. Iden
 
 from collections.abc import Iterable, Mapping
 
-from modularsql.evaluation.metrics import exact, partial, soft_f1, spider
+from modularsql.evaluation.metrics import (
+    exact,
+    partial,
+    soft_f1,
+    spider,
+    spider2,
+    ties,
+    tolerant,
+)
 from modularsql.evaluation.metrics.base import Metric, Score
 from modularsql.evaluation.pair import Pair
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for family in (exact.FAMILY, spider.FAMILY, soft_f1.FAMILY, partial.FAMILY)
-    for metric in family
+    for family in (exact, ties, tolerant, spider, spider2, soft_f1, partial)
+    for metric in family.FAMILY
 }
 
 

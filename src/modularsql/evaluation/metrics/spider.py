@@ -30,8 +30,8 @@ def as_run(sql: str) -> str:
 def without_distinct(sql: str) -> str:
     """The text that is run by default: without the word DISTINCT, also inside aggregates.
 
-    Other than the published code it leaves text literals, names and comments alone, and text
-    that cannot be split into words as it is (case E16).
+    Literals, names and comments keep it; text that cannot be split into words stays as it is
+    (case E16).
     """
     sql = as_run(sql)
     tokens = tokenize(sql, "sqlite")

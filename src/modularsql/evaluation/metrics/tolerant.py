@@ -1,0 +1,56 @@
+"""Execution accuracy that forgives small differences of numbers, when that is asked for."""
+
+from modularsql.evaluation.metrics.base import Metric, Score, as_score
+from modularsql.evaluation.near import equal_to_gold_s_decimals
+from modularsql.evaluation.pair import Pair
+from modularsql.rows.tolerance import Tolerance, equal_within
+
+
+def tolerant_ex(tolerance: Tolerance) -> Metric:
+    """Multiset-EX where numbers may differ by `tolerance`."""
+
+    def score(pair: Pair) -> Score:
+        if not _may_match(pair):
+            return 0.0
+        if pair.truncated:
+            return None
+        width = len(pair.gold.columns)
+        return as_score(equal_within(pair.gold_rows, pair.pred_rows, [tolerance] * width))
+
+    return Metric(
+        name="tolerant_ex",
+        title="Multiset-EX with tolerance",
+        definition=(
+            "Multiset-EX where numbers may differ by "
+            f"{tolerance.absolute:g}, or {tolerance.relative:g} of the larger one."
+        ),
+        score=score,
+    )
+
+
+def _rounded(pair: Pair) -> Score:
+    if pair.same_bag:
+        return 1.0
+    if not _may_match(pair):
+        return 0.0
+    if pair.truncated:
+        return None
+    return as_score(equal_to_gold_s_decimals(pair.gold_rows, pair.pred_rows))
+
+
+def _may_match(pair: Pair) -> bool:
+    """Whether the numbers of rows and columns allow the results to be equal at all."""
+    if pair.truncated:
+        return True
+    gold, pred = pair.gold_rows, pair.pred_rows
+    return len(gold) == len(pred) and (not gold or len(gold[0]) == len(pred[0]))
+
+
+FAMILY = (
+    Metric(
+        name="rounded_ex",
+        title="Multiset-EX, rounded",
+        definition="Multiset-EX after rounding the prediction's numbers to the digits gold shows.",
+        score=_rounded,
+    ),
+)

@@ -1,0 +1,143 @@
+"""Rows that are equal on gold's ORDER BY keys: any order among them is right, and where LIMIT cuts
+through them, any choice.
+
+Keys that gold does not select, and rows that its LIMIT leaves out, do not stand in its result.
+`keyed_query` is gold with the hidden keys as further columns and without LIMIT and OFFSET; on its
+result both questions are answered.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from modularsql.evaluation.shape import Shape, key_places
+from modularsql.rows import Row, Rows, comparable
+from modularsql.sql.outermost import outermost
+from modularsql.sql.parse import Unparsed, parse_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Rows that tie: all of them as they are selected, and the places they have in the result."""
+
+    rows: "Counter[Row]"
+    start: int
+    end: int
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the cut leaves some of the rows out."""
+        return self.end - self.start < self.rows.total()
+
+
+def keyed_query(sql: str, dialect: str, columns: Sequence[str]) -> str | None:
+    """`sql` (whose result has `columns`) with its hidden keys and without its LIMIT.
+
+    None where there is no ORDER BY, or where a further column could change the rows (DISTINCT).
+    """
+    tree = parse_text(sql.strip().rstrip("; \n"), dialect)
+    block = None if isinstance(tree, Unparsed) else outermost(tree)
+    order = None if block is None else block.args.get("order")
+    if block is None or order is None:
+        return None
+    places = key_places(block, columns)
+    hidden = [
+        key.this for key, place in zip(order.expressions, places, strict=True) if place is None
+    ]
+    if hidden and (not isinstance(block, exp.Select) or block.args.get("distinct")):
+        return None
+    whole = block.copy()
+    whole.set("limit", None)
+    whole.set("offset", None)
+    for key in hidden:
+        whole.append("expressions", key.copy())
+    return str(whole.sql(dialect=dialect))
+
+
+def groups(shape: Shape, keyed: Rows, width: int, shown: int) -> list[Group] | None:
+    """The ties among the rows that gold shows (`shown` of them, `width` columns), in order.
+
+    None where `keyed` is cut itself, or is not what gold shows.
+    """
+    if keyed.truncated or shape.offset is None or len(keyed.rows) < shape.offset + shown:
+        return None
+    hidden = iter(range(width, width + len(shape.keys)))
+    places = [next(hidden) if place is None else place for place in shape.keys]
+    rows = comparable(keyed.rows)
+    found = []
+    for start, end in _runs(rows, places):
+        first, last = max(start - shape.offset, 0), min(end - shape.offset, shown)
+        if first < last:
+            bag = Counter(row[:width] for row in rows[start:end])
+            found.append(Group(rows=bag, start=first, end=last))
+    return found
+
+
+def in_order(
+    gold: Sequence[Row], pred: Sequence[Row], shape: Shape | None, keyed: Rows | None
+) -> bool | None:
+    """Whether `pred`, the same bag as `gold`, stands in an order that gold's ORDER BY allows."""
+    if shape is None:
+        return None
+    if not shape.ordered:
+        return True
+    visible = shape.visible_keys
+    runs = _runs(gold, visible)
+    if any(Counter(gold[start:end]) != Counter(pred[start:end]) for start, end in runs):
+        return False
+    if len(visible) == len(shape.keys):
+        return True
+    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold))
+    if ties is None or not all(Counter(gold[t.start : t.end]) <= t.rows for t in ties):
+        return None
+    return all(Counter(pred[tie.start : tie.end]) <= tie.rows for tie in ties)
+
+
+def is_choice(
+    gold: Sequence[Row], pred: Sequence[Row], shape: Shape | None, keyed: Rows | None
+) -> bool | None:
+    """Whether `pred` holds rows that gold's LIMIT could have let through instead of `gold`."""
+    if shape is None:
+        return None
+    if not (shape.ordered and shape.cut):
+        return False
+    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold))
+    if ties is None or not _chosen(ties, Counter(gold)):
+        return None
+    return _chosen(ties, Counter(pred))
+
+
+def is_cut_at_a_tie(gold: Sequence[Row], shape: Shape, keyed: Rows) -> bool | None:
+    """Whether gold's LIMIT or OFFSET cuts through rows that tie and are not all the same."""
+    ties = groups(shape, keyed, len(gold[0]), len(gold)) if gold else []
+    if ties is None:
+        return None
+    return any(tie.is_split and len(tie.rows) > 1 for tie in ties)
+
+
+def _chosen(ties: Sequence[Group], bag: "Counter[Row]") -> bool:
+    """Whether the bag takes all rows of whole ties, and as many of split ones as there is room."""
+    rest = bag.copy()
+    rest.subtract(sum((tie.rows for tie in ties if not tie.is_split), Counter()))
+    split = [tie for tie in ties if tie.is_split]
+    if any(times < 0 for times in rest.values()):
+        return False
+    if len(split) < 2:
+        return all(rest <= tie.rows for tie in split) and (bool(split) or not rest.total())
+    first, last = split  # one where OFFSET cuts, one where LIMIT does
+    if not rest <= first.rows + last.rows:
+        return False
+    least = (rest - last.rows).total()
+    most = (rest & first.rows).total()
+    return least <= first.end - first.start <= most
+
+
+def _runs(rows: Sequence[Row], places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Stretches of neighbours that are equal in these places, as (start, end)."""
+    start = 0
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or any(rows[at][p] != rows[start][p] for p in places):
+            yield start, at
+            start = at
