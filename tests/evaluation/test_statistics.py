@@ -7,7 +7,7 @@ import pytest
 
 from modularsql.evaluation import statistics
 from modularsql.evaluation.metrics.base import over_databases, over_golds
-from modularsql.evaluation.metrics.summary import Mean, Pool, blind_spot, mean, pool
+from modularsql.evaluation.metrics.pools import Pool, pool
 from modularsql.evaluation.metrics.ves import Timing, r_ves, r_ves_bird
 from modularsql.evaluation.statistics import compare_paired, wilson
 
@@ -73,7 +73,6 @@ def test_different_numbers_of_questions_are_no_pairs() -> None:
 def test_without_scipy_nothing_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "find_spec", lambda _name: None)
     assert not statistics.available()
-    assert wilson(1, 2) is None
     assert compare_paired([1], [0]) is None
 
 
@@ -86,17 +85,6 @@ def test_several_databases_and_golds() -> None:
     assert over_golds([0.0, None]) is None
     assert over_golds([0.0, 0.25]) == 0.25
     assert over_golds([]) is over_databases([]) is None
-
-
-def test_undecided_scores_are_counted_beside_the_mean() -> None:
-    assert mean([1, 0, None, 1]) == Mean(value=2 / 3, n=3, undecided=1)
-    assert mean([None]) == Mean(value=None, n=0, undecided=1)
-
-
-def test_the_blind_spot_is_right_as_a_set_and_wrong_as_a_multiset() -> None:
-    set_ex = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0}
-    multiset_ex = {"a": 0.0, "b": 1.0, "c": 0.0, "d": None}
-    assert blind_spot(set_ex, multiset_ex) == ("a",)
 
 
 def test_a_pool_is_as_good_as_its_best_candidate() -> None:

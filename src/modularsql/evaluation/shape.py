@@ -1,6 +1,6 @@
 """What the outermost block of a query says about its rows: order, keys, DISTINCT, LIMIT, joins."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,7 +14,9 @@ class Shape:
     """The outermost query block.
 
     `keys` are the ORDER BY keys: for each the place (0-based) of the output column it is, or
-    None where it is not selected as it stands. `offset`: None where it is not a plain number.
+    None where it is not selected as it stands. `limit` and `offset`: None
+    where there is none, or it is no plain number (no OFFSET is 0). `extremes`: the places of MIN
+    and MAX of a plain column.
     `unrepeated`: the block says that each row shall
     come once (DISTINCT, a set operation without ALL) or each group (GROUP BY).
     """
@@ -23,7 +25,9 @@ class Shape:
     keys: tuple[int | None, ...]
     unrepeated: bool
     cut: bool
+    limit: int | None
     offset: int | None
+    extremes: tuple[int, ...]
     joined: bool
 
     @property
@@ -54,7 +58,9 @@ def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
         keys=tuple(key_places(block, columns)) if order is not None else (),
         unrepeated=any(block.args.get(name) for name in ("distinct", "group")),
         cut=is_cut(block),
-        offset=_offset(block),
+        limit=_number(block.args.get("limit")),
+        offset=_number(block.args["offset"]) if block.args.get("offset") else 0,
+        extremes=tuple(_extremes(block, columns)),
         joined=isinstance(block, exp.Select) and bool(block.args.get("joins")),
     )
 
@@ -65,13 +71,20 @@ def key_places(block: exp.Expr, columns: Sequence[str]) -> list[int | None]:
     return [] if order is None else [_place(key.this, block, columns) for key in order.expressions]
 
 
-def _offset(block: exp.Expr) -> int | None:
-    """Rows that OFFSET passes over; None where that is no plain number."""
-    offset = block.args.get("offset")
-    if offset is None:
-        return 0
-    number = offset.expression
+def _number(clause: exp.Expr | None) -> int | None:
+    """The number of a LIMIT or OFFSET; None where it is no plain number."""
+    number = None if clause is None else clause.expression
     return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
+
+
+def _extremes(block: exp.Expr, columns: Sequence[str]) -> Iterator[int]:
+    """The places of MIN and MAX of a column as it is stored."""
+    items = block.expressions if isinstance(block, exp.Select) else []
+    if len(items) == len(columns):
+        for at, item in enumerate(items):
+            value = item.unalias()
+            if isinstance(value, exp.Min | exp.Max) and isinstance(value.this, exp.Column):
+                yield at
 
 
 def _place(key: exp.Expr, block: exp.Expr, columns: Sequence[str]) -> int | None:

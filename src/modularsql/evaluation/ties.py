@@ -9,6 +9,7 @@ result both questions are answered.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -63,8 +64,7 @@ def groups(shape: Shape, keyed: Rows, width: int, shown: int) -> list[Group] | N
     """
     if keyed.truncated or shape.offset is None or len(keyed.rows) < shape.offset + shown:
         return None
-    hidden = iter(range(width, width + len(shape.keys)))
-    places = [next(hidden) if place is None else place for place in shape.keys]
+    places = _key_places(shape, width)
     rows = comparable(keyed.rows)
     found = []
     for start, end in _runs(rows, places):
@@ -73,6 +73,27 @@ def groups(shape: Shape, keyed: Rows, width: int, shown: int) -> list[Group] | N
             bag = Counter(row[:width] for row in rows[start:end])
             found.append(Group(rows=bag, start=first, end=last))
     return found
+
+
+def key_columns(rows: Rows, shape: Shape, keyed: Rows | None) -> list[Sequence[Any] | None]:
+    """The values of each ORDER BY key, in order: of all rows where `keyed` is given, else of those
+    shown; None for a key that does not stand in them.
+    """
+    if keyed is None:
+        columns = _columns(rows)
+        return [None if place is None else columns[place] for place in shape.keys]
+    columns = _columns(keyed)
+    return [columns[place] for place in _key_places(shape, len(rows.columns))]
+
+
+def _columns(rows: Rows) -> list[tuple[Any, ...]]:
+    return list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
+
+
+def _key_places(shape: Shape, width: int) -> list[int]:
+    """Where the keys stand in a keyed result whose first `width` columns are the query's own."""
+    hidden = iter(range(width, width + len(shape.keys)))
+    return [next(hidden) if place is None else place for place in shape.keys]
 
 
 def in_order(

@@ -19,9 +19,11 @@ Row = tuple[Any, ...]
 
 
 class Special(Enum):
-    """Values that equal themselves here, but not in Python."""
+    """Stand-ins for values that Python does not compare, or hash, as needed here."""
 
     NAN = "NaN"
+    MINUS_ONE = "-1"
+    NO_TEXT = "''"
 
 
 _AS_THEY_ARE = frozenset({NoneType, int, bool, str, bytes})
@@ -29,10 +31,15 @@ _AS_THEY_ARE = frozenset({NoneType, int, bool, str, bytes})
 
 def comparable(rows: Sequence[Row]) -> Sequence[Row]:
     """The rows with keys for cells; the very same object where Python compares them as we do."""
-    types = set(map(type, chain.from_iterable(rows)))
+    types = types_in(rows)
     if types <= _AS_THEY_ARE or (types <= _AS_THEY_ARE | {float} and not _any_nan(rows)):
         return rows
     return [tuple(map(key, row)) for row in rows]
+
+
+def types_in(rows: Sequence[Row]) -> set[type]:
+    """The Python types of all cells."""
+    return set(map(type, chain.from_iterable(rows)))
 
 
 def key(value: Any) -> Hashable:

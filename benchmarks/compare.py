@@ -1,0 +1,92 @@
+"""Two results of five million rows, compared as multisets: time and peak memory, as Markdown.
+
+    python -m benchmarks.compare [ROWS]
+
+Each way runs in a process of its own on the same SQLite file; times are CPU times, and what counts
+are the ratios to fetching both results and comparing two Counters.
+"""
+
+import json
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from modularsql.rows.fingerprint import fingerprint
+
+MAKE = """
+CREATE TABLE sale AS
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {rows})
+SELECT x AS id, 'customer ' || (x * 7919 % 1000003) AS name, (x * 31 % 100000) / 100.0 AS amount
+FROM n
+"""
+GOLD = "SELECT id, name, amount FROM sale"
+PREDICTIONS = {
+    "the same rows, backwards": "SELECT id, name, amount FROM sale ORDER BY rowid DESC",
+    "one amount differs by a cent": (
+        "SELECT id, name, CASE WHEN id = 77 THEN amount + 0.01 ELSE amount END FROM sale"
+    ),
+    "two amounts are swapped": (
+        "SELECT id, name, CASE id WHEN 5 THEN (SELECT amount FROM sale WHERE id = 6) WHEN 6 THEN "
+        "(SELECT amount FROM sale WHERE id = 5) ELSE amount END FROM sale"
+    ),
+}
+
+
+def by_counter(connection: sqlite3.Connection, pred: str) -> bool:
+    """The usual way."""
+    gold = Counter(connection.execute(GOLD).fetchall())
+    return gold == Counter(connection.execute(pred).fetchall())
+
+
+def by_fingerprint(connection: sqlite3.Connection, pred: str) -> bool:
+    """Ours."""
+    gold = fingerprint(connection.execute(GOLD), plain=True)
+    return gold == fingerprint(connection.execute(pred), plain=True)
+
+
+WAYS = {"counter": by_counter, "fingerprint": by_fingerprint}
+
+
+def run(way: str, file: str, pred: str) -> str:
+    """One comparison in this process: its answer, CPU seconds and peak memory in MB, as JSON."""
+    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    start = time.process_time()
+    equal = WAYS[way](connection, pred)
+    spent = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return json.dumps({"equal": equal, "seconds": spent, "mb": peak})
+
+
+def main() -> None:
+    """The table."""
+    if len(sys.argv) > 2:
+        print(run(*sys.argv[1:]))
+        return
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
+    print(
+        f"# Comparing two results of {rows:,} rows\n\nWritten by `python -m benchmarks.compare`.\n"
+    )
+    print("| prediction | way | equal | CPU s | peak MB | time | memory |\n|" + "---|" * 7)
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "sales.sqlite")
+        with sqlite3.connect(file) as connection:
+            connection.execute(MAKE.format(rows=rows))
+        for title, pred in PREDICTIONS.items():
+            usual = {"seconds": 0.0, "mb": 0.0}
+            for way in WAYS:
+                command = [sys.executable, "-m", "benchmarks.compare", way, file, pred]
+                printed = subprocess.run(command, check=True, capture_output=True, text=True)
+                seen = json.loads(printed.stdout)
+                usual = seen if way == "counter" else usual
+                ratios = [f"{seen[of] / usual[of]:.2f}x" for of in ("seconds", "mb")]
+                figures = [str(seen["equal"]), f"{seen['seconds']:.1f}", f"{seen['mb']:.0f}"]
+                print("| " + " | ".join([title, way, *figures, *ratios]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Gold that smells, and which kinds of labelled mistakes our static findings see, as Markdown.
+
+    python -m benchmarks.gold_smells
+
+First part: the smells of gold queries on the databases at hand. Second part: NL2SQL-Bugs, whose
+2,018 queries over BIRD's databases people have labelled right or wrong, with the kinds of error.
+Only their text is looked at, with the keys of BIRD's `dev_tables.json`.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import BIRD, SPIDER, bird_superhero, require, spider_dev
+from modularsql import Settings, connect
+from modularsql.catalog import Catalog
+from modularsql.declared.read import read_keys
+from modularsql.evaluation.datasets import Dataset, database_file
+from modularsql.evaluation.smells import TITLES, Gold, Smell, smells
+from modularsql.evaluation.ties import keyed_query
+from modularsql.guard.grain import look, static
+from modularsql.guard.session import Session
+from modularsql.ports import Engine
+from modularsql.records import Finding, Severity
+from modularsql.rows import Rows
+from modularsql.sql.statement import Statement, read_statement
+
+SETTINGS = Settings(timeout=5.0)
+LOUD = (Severity.ERROR, Severity.WARNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """One query of NL2SQL-Bugs: its kinds of error (none when it is right) and what we find."""
+
+    kinds: frozenset[str]
+    loud: frozenset[str]
+    any: frozenset[str]
+
+
+def smell_of(engine: Engine, sql: str) -> tuple[Smell, ...]:
+    """Run one gold query, look at it as the guard does, and smell."""
+    limits = SETTINGS.limits()
+    outcome = engine.execute(sql, limits=limits)
+    keyed = None
+    if isinstance(outcome, Rows):
+        query = keyed_query(sql, engine.dialect, outcome.columns)
+        found = None if query is None else engine.execute(query, limits=limits)
+        keyed = found if isinstance(found, Rows) else None
+    statement = read_statement(sql, engine.dialect, SETTINGS.max_parse_chars)
+    findings: tuple[Finding, ...] = ()
+    if isinstance(statement, Statement):
+        seen = look(statement, Session(engine=engine, params=None, limits=limits))
+        findings = tuple(one.finding for one in seen.issues)
+    return smells(
+        Gold(sql=sql, dialect=engine.dialect, outcome=outcome, findings=findings, keyed=keyed)
+    )
+
+
+def smell_table(title: str, dataset: Dataset, root: Path) -> None:
+    """How many gold queries have each smell, and which."""
+    engines: dict[Path, Engine] = {}
+    found: dict[Smell, list[str]] = defaultdict(list)
+    total = smelling = 0
+    for question in dataset.questions:
+        path = database_file(root, question.db)
+        if path is None or not question.gold:
+            continue
+        if path not in engines:
+            engines[path] = connect(path, SETTINGS)
+        these = smell_of(engines[path], question.gold)
+        total += 1
+        smelling += bool(these)
+        for smell in these:
+            found[smell].append(question.id)
+    print(f"\n## {title}: {smelling} of {total} gold queries smell\n")
+    print("| smell | what it says | queries | ids |\n|---|---|---|---|")
+    for smell in Smell:
+        ids = found[smell]
+        some = ", ".join(ids[:8]) + (", …" if ids[8:] else "")
+        print(f"| {smell} | {TITLES[smell]} | {len(ids)} | {some} |")
+
+
+def labelled(entries: Iterable[Any]) -> Iterator[Labelled]:
+    """What the rules find in each labelled query, by its text and the declared keys alone."""
+    catalogs: dict[str, Catalog] = {}
+    for entry in entries:
+        name = entry["db_id"]
+        if name not in catalogs:
+            catalogs[name] = read_keys(BIRD / "dev_tables.json", name).catalog
+        statement = read_statement(entry["sql"], "sqlite", SETTINGS.max_parse_chars)
+        seen = static(statement, catalogs[name]).issues if isinstance(statement, Statement) else ()
+        kinds = [f"{e['error_type']}: {e['sub_error_type']}" for e in entry["error_types"]]
+        yield Labelled(
+            kinds=frozenset() if entry["label"] else frozenset(kinds),
+            loud=frozenset(one.issue.rule for one in seen if one.issue.severity in LOUD),
+            any=frozenset(one.issue.rule for one in seen),
+        )
+
+
+def bugs() -> None:
+    """NL2SQL-Bugs: by kind of error, and by rule."""
+    text = (BIRD / "NL2SQL-Bugs-with-evidence.json").read_text(encoding="utf-8")
+    queries = list(labelled(json.loads(text)))
+    wrong = [query for query in queries if query.kinds]
+    right = [query for query in queries if not query.kinds]
+    print(f"\n## NL2SQL-Bugs: {len(wrong)} wrong and {len(right)} right queries\n")
+    by_kind(wrong, right)
+    by_rule(wrong, right)
+
+
+def by_kind(wrong: list[Labelled], right: list[Labelled]) -> None:
+    """Of the queries with each kind of error, how many have a finding; p against the right ones."""
+    from scipy.stats import fisher_exact
+
+    base = sum(bool(query.loud) for query in right)
+    print("| kind of error | queries | with a warning or error | any finding | p | most found |")
+    print("|---|---|---|---|---|---|")
+    print(f"| (right) | {len(right)} | {_share(base, len(right))} | {_any(right)} | | |")
+    kinds = Counter(kind for query in wrong for kind in query.kinds)
+    seen = []
+    for kind, count in kinds.most_common():
+        these = [query for query in wrong if kind in query.kinds]
+        hits = sum(bool(query.loud) for query in these)
+        table = [[hits, count - hits], [base, len(right) - base]]
+        p = float(fisher_exact(table, alternative="greater").pvalue)
+        seen += [kind] * (p < 0.05 / len(kinds))
+        rules = Counter(rule for query in these for rule in query.loud).most_common(2)
+        most = ", ".join(f"{rule} {n}" for rule, n in rules)
+        print(f"| {kind} | {count} | {_share(hits, count)} | {_any(these)} | {p:.2g} | {most} |")
+    print(
+        f"\n{len(seen)} of {len(kinds)} kinds are found more often than right queries are flagged "
+        f"(Fisher's exact test, one-sided, p < 0.05 / {len(kinds)}): {'; '.join(seen) or 'none'}."
+    )
+
+
+def by_rule(wrong: list[Labelled], right: list[Labelled]) -> None:
+    """Of what each rule flags, how much is labelled wrong."""
+    print("\n| rule (warning or error) | wrong | right | precision |\n|---|---|---|---|")
+    on_wrong = Counter(rule for query in wrong for rule in query.loud)
+    on_right = Counter(rule for query in right for rule in query.loud)
+    for rule, total in (on_wrong + on_right).most_common():
+        hits = on_wrong[rule]
+        print(f"| {rule} | {hits} | {on_right[rule]} | {hits / total:.2f} |")
+    hits, misses = (sum(bool(query.loud) for query in some) for some in (wrong, right))
+    print(f"| any | {hits} | {misses} | {hits / (hits + misses):.2f} |")
+    print(f"\nWithout any finding, {len(wrong) / (len(wrong) + len(right)):.2f} would be wrong.")
+
+
+def _any(queries: list[Labelled]) -> str:
+    return _share(sum(bool(query.any) for query in queries), len(queries))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({100 * part / whole:.0f} %)"
+
+
+def main() -> None:
+    """Both parts."""
+    require()
+    print("# Gold that smells\n\nWritten by `python -m benchmarks.gold_smells > docs/gold.md`.")
+    smell_table("Spider dev", spider_dev(), SPIDER / "database")
+    smell_table("BIRD superhero", bird_superhero()[0], BIRD / "databases")
+    bugs()
+
+
+if __name__ == "__main__":
+    main()

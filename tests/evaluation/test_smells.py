@@ -1,0 +1,97 @@
+"""What gives a gold query away, on a small database."""
+
+import pytest
+from tests.evaluation.pairs import ran, result
+
+from modularsql.evaluation.shape import read_shape
+from modularsql.evaluation.smells import TITLES, Gold, Smell, smells
+from modularsql.evaluation.ties import keyed_query
+from modularsql.records import Failure, FailureKind, Finding, Severity
+
+TRACK = """
+CREATE TABLE lap(d TEXT, ms INTEGER, speed TEXT, year TEXT);
+INSERT INTO lap VALUES ('a',NULL,'9.5','2012'),('b',90,'10.2','2013'),('c',80,'11.0','2013');
+"""
+
+
+def smelt(sql: str, *findings: Finding) -> tuple[Smell, ...]:
+    outcome = ran(TRACK, sql)
+    query = keyed_query(sql, "sqlite", outcome.columns)
+    keyed = None if query is None else ran(TRACK, query)
+    return smells(Gold(sql=sql, dialect="sqlite", outcome=outcome, findings=findings, keyed=keyed))
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT d FROM lap", ()),
+        ("SELECT d FROM lap WHERE ms > 900", (Smell.EMPTY,)),
+        ("SELECT MAX(ms) FROM lap WHERE d = 'z'", (Smell.EMPTY,)),
+        # E10: which of the two years comes first is chance.
+        ("SELECT d FROM lap ORDER BY year DESC LIMIT 1", (Smell.CUT_AT_TIE,)),
+        ("SELECT d FROM lap ORDER BY year DESC LIMIT 2", ()),
+        ("SELECT year FROM lap ORDER BY year DESC LIMIT 1", ()),
+        ("SELECT d FROM lap ORDER BY year LIMIT 1 OFFSET 1", (Smell.CUT_AT_TIE,)),
+        # E11
+        ("SELECT d FROM lap ORDER BY ms LIMIT 1", (Smell.NULL_FIRST_CUT,)),
+        ("SELECT d FROM lap WHERE ms IS NOT NULL ORDER BY ms LIMIT 1", ()),
+        ("SELECT d FROM lap ORDER BY ms", ()),
+        # E12
+        ("SELECT d FROM lap ORDER BY speed DESC LIMIT 1", (Smell.NUMERIC_TEXT,)),
+        ("SELECT d FROM lap ORDER BY CAST(speed AS REAL) DESC LIMIT 1", ()),
+        ("SELECT MAX(speed) FROM lap", (Smell.NUMERIC_TEXT,)),
+        ("SELECT MAX(CAST(speed AS REAL)) FROM lap", ()),
+        ("SELECT d, year FROM lap ORDER BY year", ()),
+        # E18
+        ("SELECT COUNT(*) FROM lap WHERE d > date('now', '-30 day')", (Smell.TODAY,)),
+        ("SELECT strftime('%Y', 'NOW') FROM lap", (Smell.TODAY,)),
+        ("SELECT d FROM lap WHERE d > CURRENT_TIMESTAMP", (Smell.TODAY,)),
+        ("SELECT d FROM lap WHERE d <> 'now'", ()),
+        ("SELECT d FROM lap ORDER BY random() LIMIT 3", (Smell.RANDOM,)),
+        ("SELECT d FROM lap LIMIT 1", (Smell.ROW_ORDER,)),
+        ("SELECT d FROM lap LIMIT 9", ()),
+        ("SELECT d FROM lap WHERE ms = (SELECT ms FROM lap LIMIT 1) OR 1", (Smell.ROW_ORDER,)),
+    ],
+)
+def test_a_smell_is_seen_where_it_is_and_nowhere_else(
+    sql: str, expected: tuple[Smell, ...]
+) -> None:
+    assert smelt(sql) == expected
+
+
+def test_what_the_guard_says_counts_when_it_is_loud() -> None:
+    loud = Finding(rule="fan_out_sum", severity=Severity.ERROR, message="")
+    quiet = Finding(rule="fan_out_sum", severity=Severity.INFO, message="")
+    bare = Finding(rule="bare_column", severity=Severity.WARNING, message="")
+    assert smelt("SELECT d FROM lap", loud) == (Smell.FAN_OUT,)
+    assert smelt("SELECT d FROM lap", quiet) == ()
+    assert smelt("SELECT d FROM lap", bare) == (Smell.ROW_ORDER,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "smell"),
+    [
+        (FailureKind.TIMEOUT, Smell.TIMEOUT),
+        (FailureKind.ERROR, Smell.ERROR),
+        (FailureKind.REFUSED, Smell.ERROR),
+    ],
+)
+def test_gold_that_gives_no_rows_is_named(kind: FailureKind, smell: Smell) -> None:
+    failed = Failure(kind=kind, message="no")
+    assert smells(Gold(sql="SELECT 1", dialect="sqlite", outcome=failed)) == (smell,)
+
+
+def test_gold_that_does_not_parse_is_judged_by_its_rows() -> None:
+    assert smells(Gold(sql="SELECT (", dialect="sqlite", outcome=result())) == (Smell.EMPTY,)
+
+
+def test_every_smell_has_words() -> None:
+    assert set(TITLES) == set(Smell)
+
+
+def test_the_shape_knows_limit_and_extremes() -> None:
+    shape = read_shape(
+        "SELECT d, MAX(ms) m, 1 FROM lap GROUP BY d LIMIT 3", "sqlite", ("d", "m", "1")
+    )
+    assert shape is not None
+    assert (shape.limit, shape.extremes) == (3, (1,))
