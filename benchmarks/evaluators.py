@@ -53,8 +53,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A published verdict and the metric of ours that follows it."""
+    """A published verdict, and the metric of ours that follows it."""
 
+    verdict: str
     metric: str
     ask: Callable[[Case], float]
 
@@ -68,8 +69,12 @@ def spider_rivals(folder: Path) -> list[Rival]:
         return float(code.eval_exec_match(str(case.path), case.pred, case.gold, False, keep, False))
 
     return [
-        Rival(metric="spider_ex", ask=lambda case: ask(case, True)),
-        Rival(metric="spider_ex_no_distinct", ask=lambda case: ask(case, False)),
+        Rival(verdict="match, DISTINCT kept", metric="spider_ex", ask=lambda case: ask(case, True)),
+        Rival(
+            verdict="match, default",
+            metric="spider_ex_no_distinct",
+            ask=lambda case: ask(case, False),
+        ),
     ]
 
 
@@ -81,10 +86,22 @@ def bird_rivals(folder: Path) -> list[Rival]:
     f1 = importlib.import_module("evaluation_f1").calculate_f1_score
     ves = importlib.import_module("evaluation_ves").iterated_execute_sql
     return [
-        Rival(metric="set_ex", ask=lambda c: run(c.pred, c.gold, str(c.path), "SQLite", ex)),
-        Rival(metric="soft_f1_bird", ask=lambda c: run(c.pred, c.gold, str(c.path), "SQLite", f1)),
+        Rival(
+            verdict="EX",
+            metric="set_ex",
+            ask=lambda c: run(c.pred, c.gold, str(c.path), "SQLite", ex),
+        ),
+        Rival(
+            verdict="soft F1",
+            metric="soft_f1_bird",
+            ask=lambda c: run(c.pred, c.gold, str(c.path), "SQLite", f1),
+        ),
         # Three runs: with one, the published removal of outliers removes it.
-        Rival(metric="set_ex", ask=lambda c: float(ves(c.pred, c.gold, c.path, 3, "SQLite") > 0)),
+        Rival(
+            verdict="R-VES above 0",
+            metric="set_ex",
+            ask=lambda c: float(ves(c.pred, c.gold, c.path, 3, "SQLite") > 0),
+        ),
     ]
 
 
@@ -105,7 +122,7 @@ def spider2_rivals(folder: Path) -> list[Rival]:
         ordered = isinstance(pair, Pair) and pair.gold_shape is not None and pair.gold_shape.ordered
         return float(code.compare_pandas_table(pred, gold, ignore_order=not ordered))
 
-    return [Rival(metric="spider2_ex", ask=ask)]
+    return [Rival(verdict="table match", metric="spider2_ex", ask=ask)]
 
 
 def result(engine: Engine, sql: str) -> Rows | Failure:
@@ -139,7 +156,7 @@ def compare(rival: Rival, cases: Iterator[tuple[str, Case]]) -> tuple[Counter[st
             theirs = rival.ask(case)
         except (Exception, Warning):
             # Their code ends with whatever it stumbled on; that is no verdict.
-            counts["failed, ours is 0" if not ours else "no verdict of theirs"] += 1
+            counts["failed there, 0 here" if not ours else "no verdict of theirs"] += 1
             continue
         same = ours is not None and abs(ours - theirs) < 1e-9
         counts["same" if same else "undecided" if ours is None else "different"] += 1
@@ -178,11 +195,11 @@ def main() -> None:
     for name in UNUSED:
         sys.modules.setdefault(name, _Unused(name))
     print("# Published evaluators\n")
-    print("| code | metric | data | questions | verdicts |\n|---|---|---|---|---|")
+    print("| code | its verdict | metric | data | questions | agreement |\n|" + "---|" * 6)
     apart: list[str] = []
     for name, rivals in known.items():
         if name not in given:
-            print(f"| {name} | | | | skipped: no copy of its code given |")
+            print(f"| {name} | | | | | skipped: no copy of its code given |")
             continue
         for rival in rivals(given[name]):
             for data in ("spider", "bird"):
@@ -192,7 +209,7 @@ def main() -> None:
                     total += counts
                     apart += [f"{rival.metric} {line}" for line in different]
                 said = ", ".join(f"{count} {what}" for what, count in total.most_common())
-                line = (name, rival.metric, data, str(total.total()), said)
+                line = (name, rival.verdict, rival.metric, data, str(total.total()), said)
                 print(f"| {' | '.join(line)} |", flush=True)
     print("\n" + "\n".join(f"- {line}" for line in apart))
 

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from modularsql.config import PREFIX, SETTINGS
+from modularsql.evaluation.cause import WORDS
+from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.smells import TITLES
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
@@ -36,6 +39,35 @@ def settings_page() -> str:
         variable = PREFIX + name.upper()
         what = field.metadata["help"]
         lines.append(f"| `{name}` | `{variable}` | `{field.default}` | {what} |")
+    return "\n".join(lines) + "\n"
+
+
+def metrics_page() -> str:
+    """Metrics, causes and smells as Markdown."""
+    metrics = [f"| `{m.name}` | {m.title} | {m.definition} |" for m in METRICS.values()]
+    lines = [
+        "# Metrics, causes, smells",
+        "",
+        "How a prediction's result is scored against gold's, why the two differ, and which gold",
+        "queries are hard to be right about. Made by `make docs`.",
+        "",
+        "Cells are compared by value: 1, 1.0, TRUE and DECIMAL 1 are equal, NULL equals NULL, NaN",
+        "equals NaN, a date equals the timestamp at its midnight; text is never a number. There is",
+        "no numeric tolerance unless a metric names one. A score is undecided, not 0, where a cap",
+        "has cut a result and what is left could still be equal, or a search became too long.",
+        "",
+        "| metric | title | definition |",
+        "|---|---|---|",
+        *metrics,
+        "",
+        "| cause | what the prediction's result is |",
+        "|---|---|",
+        *(f"| `{cause}` | {words} |" for cause, words in WORDS.items()),
+        "",
+        "| smell | what the gold query is |",
+        "|---|---|",
+        *(f"| `{smell}` | {words} |" for smell, words in TITLES.items()),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -65,6 +97,7 @@ def _block(command: str, folder: str) -> str:
 def pages() -> Iterator[tuple[Path, str]]:
     """Every generated file with what it should hold."""
     yield ROOT / "docs" / "settings.md", settings_page()
+    yield ROOT / "docs" / "metrics.md", metrics_page()
     path = ROOT / "README.md"
     yield path, readme(path.read_text(encoding="utf-8"))
 

@@ -159,7 +159,8 @@ def test_every_statement_of_a_database_is_run_once(
     monkeypatch.setattr(SqliteEngine, "execute", counting)
     answers = {"one": [ALL, COPIES, COPIES], "two": [COPIES, COPIES, ALL], "three": [ALL] * 3}
     scored([ALL, DISTINCT, ALL], answers)
-    assert sorted(ran) == sorted([ALL, DISTINCT, COPIES])
+    stripped = DISTINCT.replace("DISTINCT", "")  # for Spider's evaluator, which takes it out
+    assert sorted(ran) == sorted([ALL, DISTINCT, COPIES, stripped])
 
 
 def test_the_denominator_leaves_out_gold_that_cannot_run(scored: Scored) -> None:

@@ -13,8 +13,9 @@ from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
 from modularsql.errors import ModularSqlError
 from modularsql.evaluation.cause import cause
+from modularsql.evaluation.further import all_scores, with_ties
 from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
-from modularsql.evaluation.metrics import Metric, scores
+from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.plan import Asked, Batch, Unit
 from modularsql.evaluation.sides import sides
@@ -107,6 +108,7 @@ class _Scorer:
         self._desk = desk
         self._bench = bench
         self._unit = unit
+        self._besides: dict[str, Rows | None] = {}
         self._gold, self._gold_ran = self._run(unit.gold, "no_gold")
 
     def records(self, batch: Batch) -> Iterator[Record]:
@@ -153,16 +155,23 @@ class _Scorer:
     def _compared(self, one: Asked, gold: Rows, pred: Rows, ran: Ran) -> Record:
         gold_sql, dialect = self._unit.gold or "", self._desk.dialect
         pair = Pair(gold=gold, pred=pred, gold_sql=gold_sql, pred_sql=one.sql, dialect=dialect)
+        pair = with_ties(pair, self._further)
         left, right = (None, None) if pair.same_bag else sides(gold, pred)
         return Record(
             pair=one.pair,
             gold=self._gold_ran,
             pred=ran,
-            scores=scores(pair, self._bench.metrics),
+            scores=all_scores(pair, self._bench.metrics, self._further),
             cause=cause(pair).value,
             gold_side=left,
             pred_side=right,
         )
+
+    def _further(self, sql: str) -> Rows | None:
+        """The rows of a query that a score needs besides; several predictions may need it."""
+        if sql not in self._besides:
+            self._besides[sql] = self._run(sql, "no_sql")[0]
+        return self._besides[sql]
 
     def _unscored(self, one: Asked, pred: Ran) -> Record:
         """A pair that was not compared: wrong where gold has an answer and the prediction fails."""

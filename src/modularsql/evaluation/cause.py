@@ -6,6 +6,7 @@ fewer of them; nearly the same numbers; the same values in other types; a part o
 nothing in common.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from modularsql.evaluation.near import equal_but_for_rounding, equal_but_for_types
@@ -37,6 +38,32 @@ class Cause(StrEnum):
     TRUNCATED = "truncated"
     ERROR = "error"
     TIMEOUT = "timeout"
+
+
+WORDS: Mapping[Cause, str] = {
+    Cause.EQUAL: "the same rows, in gold's order where it has one",
+    Cause.ORDER: "the same rows in an order that gold's ORDER BY does not allow",
+    Cause.MISSING_DISTINCT: "rows repeat that gold makes distinct or groups",
+    Cause.EXTRA_DISTINCT: "rows come once that gold repeats",
+    Cause.FAN_OUT: "a join repeats rows",
+    Cause.MULTIPLICITY: "the same rows, other numbers of copies",
+    Cause.LIMIT_TIES: "another choice of the rows that tie where gold's LIMIT cuts",
+    Cause.COLUMNS_PERMUTED: "the same rows once the columns are reordered",
+    Cause.EXTRA_COLUMNS: "the same rows and further columns",
+    Cause.MISSING_COLUMNS: "the same rows, but columns are missing",
+    Cause.ROUNDING: "numbers differ by rounding only",
+    Cause.TYPE: "the same values as other types",
+    Cause.EMPTY: "the prediction returns nothing",
+    Cause.NOT_EMPTY: "gold returns nothing, the prediction does",
+    Cause.SUBSET: "rows of gold are missing",
+    Cause.SUPERSET: "all rows of gold and further ones",
+    Cause.DIFFERENT: "some rows are gold's",
+    Cause.DISJOINT: "no row is gold's",
+    Cause.TRUNCATED: "a cap has cut a result, what is left does not show them equal",
+    Cause.ERROR: "the prediction does not run",
+    Cause.TIMEOUT: "the prediction ran into the time limit",
+}
+"""What each cause says of the prediction."""
 
 
 def cause(pair: Pair) -> Cause:

@@ -7,9 +7,12 @@ prediction; of several golds the best counts (`over_golds`). Departs from the pu
 that values are compared as the database gives them, not after a way through CSV.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 from math import isclose
+from numbers import Number
 from typing import Any
 
 from modularsql.evaluation.metrics.base import Metric, Score, as_score
@@ -17,9 +20,9 @@ from modularsql.evaluation.pair import Pair
 from modularsql.rows import Row
 from modularsql.rows.tolerance import Tolerance, equal_within
 
-TOLERANCE = 1e-2
-MOST_CHOICES = 1_000
-"""Choices of columns that are tried before the answer is undecided."""
+NEAR = Tolerance(absolute=1e-2)
+MOST_ROWS = 500_000
+"""Rows compared, over all choices of columns, before the answer is undecided."""
 
 
 def relaxed(
@@ -33,33 +36,53 @@ def relaxed(
 def relaxed_by_rows(
     gold: Sequence[Row], pred: Sequence[Row], columns: Sequence[int] = ()
 ) -> bool | None:
-    """Whether some columns of the prediction make its rows gold's, whatever their order."""
+    """Whether some columns of the prediction make its rows gold's, whatever their order.
+
+    None when the choices are too many to try.
+    """
     if len(gold) != len(pred):
         return False
-    near, there = Tolerance(absolute=TOLERANCE), _columns(pred, ())
-    wanted = _columns(gold, columns)
+    there, wanted = _columns(pred, ()), _columns(gold, columns)
+    known = [_Column.of(column) for column in there]
     candidates = [
-        [at for at, p in enumerate(there) if equal_within(_one(g), _one(p), [near])] for g in wanted
+        [at for at, other in enumerate(known) if column.is_near(other)]
+        for column in map(_Column.of, wanted)
     ]
-    rows = list(zip(*wanted, strict=True))
-    undecided = False
+    rows, undecided = list(zip(*wanted, strict=True)), False
     choices = (choice for choice in product(*candidates) if len(set(choice)) == len(choice))
-    for choice in islice(choices, MOST_CHOICES):
+    for choice in islice(choices, max(1, MOST_ROWS // len(rows))):
         chosen = list(zip(*(there[at] for at in choice), strict=True))
-        equal = equal_within(rows, chosen, [near] * len(wanted))
+        equal = equal_within(rows, chosen, [NEAR] * len(wanted))
         if equal:
             return True
         undecided |= equal is None
     return None if undecided or next(choices, None) is not None else False
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The values of a column whatever their order: numbers sorted, the others counted."""
+
+    numbers: list[Any]
+    others: "Counter[Any]"
+
+    @classmethod
+    def of(cls, column: Row) -> "_Column":
+        """Taken apart once, compared often."""
+        numbers: list[Any] = [cell for cell in column if isinstance(cell, Number)]
+        return cls(
+            sorted(numbers), Counter(cell for cell in column if not isinstance(cell, Number))
+        )
+
+    def is_near(self, other: "_Column") -> bool:
+        """Whether the values can be matched; sorted numbers can where any numbers can."""
+        same = self.others == other.others and len(self.numbers) == len(other.numbers)
+        return same and all(map(NEAR.allows, self.numbers, other.numbers))
+
+
 def _columns(rows: Sequence[Row], which: Sequence[int]) -> list[Row]:
     columns = list(zip(*rows, strict=True))
     return [columns[at] for at in which] if which and columns else columns
-
-
-def _one(column: Row) -> list[Row]:
-    return [(cell,) for cell in column]
 
 
 def _match(gold: Row, pred: Row, ordered: bool) -> bool:
@@ -76,7 +99,7 @@ def _published_key(value: Any) -> tuple[str, bool]:
 
 def _close(one: Any, other: Any) -> bool:
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return isclose(one, other, abs_tol=TOLERANCE)
+        return isclose(one, other, abs_tol=NEAR.absolute)
     return bool(one == other)
 
 
