@@ -14,7 +14,7 @@ from modularsql.multiplicity.rules.facts.labels import name_of
 from modularsql.multiplicity.rules.facts.probes import differing, identity
 from modularsql.multiplicity.rules.facts.uses import Use, use_of
 from modularsql.multiplicity.words import names
-from modularsql.records import Severity
+from modularsql.records import Evidence, Severity
 
 
 @detector
@@ -84,4 +84,6 @@ def _is_settled(block: Block, source: Source, by: int) -> bool:
 
 
 def _keys(source: Source) -> list[tuple[str, ...]]:
-    return [key.columns for key in source.table.keys] if source.table else []
+    """Its declared keys: what is unique today is not what its rows are known by."""
+    keys = source.table.keys if source.table else ()
+    return [key.columns for key in keys if key.evidence != Evidence.OBSERVED]
