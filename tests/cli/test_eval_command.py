@@ -84,3 +84,30 @@ def test_calibrate_needs_a_finished_run(run: Run, files: list[str], there: str) 
     ran = run("calibrate", there)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "holds no finished run" in ran.stderr
+
+
+def test_report_writes_its_files_and_prints_its_tables(
+    run: Run, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modularsql.service.reporting._bundle", lambda: "")  # takes seconds
+    assert run("eval", *files).returncode == 0
+    ran = run("report", "run")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Scores" in ran.stdout
+    assert "report.html" in ran.stdout
+    for name in ("report.html", "report.md", "junit.xml"):
+        assert (tmp_path / "run" / name).stat().st_size > 500
+    printed = json.loads(run("report", "run", "--format", "json").stdout)
+    Draft202012Validator(json.loads(run("schema", "report").stdout)).validate(printed)
+    assert printed["tables"]["scores"][0]["MBS"] == 1
+
+
+def test_compare_takes_a_run_before_and_after_the_guard(run: Run, files: list[str]) -> None:
+    pytest.importorskip("scipy")
+    assert run("eval", *files, "--guard", "paper").returncode == 0
+    ran = run("compare", "run", "run:pred@paper")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "only B is right (Multiset-EX) on 1 question: 1" in ran.stdout
+    printed = json.loads(run("compare", "run", "run:pred@paper", "--format", "json").stdout)
+    Draft202012Validator(json.loads(run("schema", "compare").stdout)).validate(printed)
+    assert printed["gained"] == ["1"]

@@ -18,6 +18,8 @@ COMMANDS = {
     "guard": "Run one query under guard: probe, explain, repair",
     "repair": "Guard a whole prediction set and write the repaired one",
     "eval": "Score prediction sets against gold on real databases",
+    "report": "Show a finished eval: tables, plots, every single answer",
+    "compare": "Compare two systems: is one better, or is it chance?",
     "calibrate": "Fit the guard's thresholds on a finished eval",
     "ask": "Answer a question in words from a database, under guard",
     "predict": "Answer every question of a data set; resumable",

@@ -6,7 +6,7 @@ import click
 
 from modularsql.cli.common import output, reporting
 
-NAMES = ("guard", "repair", "eval", "calibrate", "check", "rules", "error")
+NAMES = ("guard", "repair", "eval", "report", "compare", "calibrate", "check", "rules", "error")
 
 
 @click.command("schema")
@@ -15,8 +15,8 @@ NAMES = ("guard", "repair", "eval", "calibrate", "check", "rules", "error")
 def command(name: str) -> int:
     """Print the JSON Schema of what a command prints under --format json.
 
-    NAME is guard, repair, eval, calibrate, check or rules, or error for what every command prints
-    when it could not start.
+    NAME is a command that takes --format json (guard, repair, eval, report, compare, calibrate,
+    check, rules), or error for what every command prints when it could not start.
 
     \b
     Example:

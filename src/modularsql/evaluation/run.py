@@ -62,6 +62,24 @@ class Run:
             for name, verdicts in self.verdicts.items()
         }
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know beside the scores."""
+        inputs = self.about["inputs"]
+        notes = [inputs["note"]] if inputs.get("note") else []
+        if missing := inputs["missing_databases"]:
+            notes.append(f"databases not found: {_first(missing)}")
+        golds = {v.question.id: v for v in self.all_verdicts()}.values()
+        unread = dict.fromkeys(
+            v.record.gold.error
+            for v in golds
+            if v.record.gold.status in ("no_database", "locked") and v.record.gold.error
+        )
+        notes += [f"{problem}: its questions are not scored" for problem in unread]
+        if slow := [v.question.id for v in golds if v.record.gold.status == TOO_SLOW]:
+            left_out = "left out" if self.leaves_slow_gold_out else "counted as wrong"
+            notes.append(f"gold beyond the time limit, {left_out}: {_first(slow)}")
+        return tuple(notes)
+
     def counted(self, verdict: Verdict) -> bool:
         """Whether a question is in the denominator: its gold can be run, quickly or not."""
         status = verdict.record.gold.status
@@ -94,3 +112,8 @@ def fill(
             )
         )
     return verdicts
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
+    return ", ".join(names[:10]) + more

@@ -18,7 +18,7 @@ from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.plan import Plan, answers_of, make_plan, without
 from modularsql.evaluation.predictions import Predictions, read_predictions
-from modularsql.evaluation.run import TOO_SLOW, Run, fill
+from modularsql.evaluation.run import Run, fill
 from modularsql.evaluation.summary import summary
 from modularsql.service import run_files
 from modularsql.service.scoring import scoring_work
@@ -92,7 +92,7 @@ def evaluate(request: EvalRequest) -> Evaluated:
         run = Run(about=about, verdicts=verdicts)
         scores = summary(run)
         run_files.write_run(request.out, run, scores)
-    return Evaluated(run=run, summary=scores, notes=_notes(dataset, run), resumed=known)
+    return Evaluated(run=run, summary=scores, notes=run.notes(), resumed=known)
 
 
 def _run(
@@ -194,6 +194,7 @@ def _about(
             "dataset": {**marks(dataset.path), "kind": dataset.kind},
             "systems": {name: marks(found.path) for name, found in systems.items()},
             "databases": {name: marks(path) for name, path in databases.items() if path},
+            "note": dataset.note,
             "missing_databases": sorted(name for name, path in databases.items() if not path),
             "metrics": list(metrics),
             "guard": list(request.guard),
@@ -202,28 +203,3 @@ def _about(
             "settings": {name: getattr(settings, name) for name in names},
         },
     }
-
-
-def _notes(dataset: Dataset, run: Run) -> tuple[str, ...]:
-    """What a reader must know beside the scores."""
-    inputs = run.about["inputs"]
-    notes = [dataset.note] if dataset.note else []
-    if missing := inputs["missing_databases"]:
-        notes.append(f"databases not found: {_first(missing)}")
-    verdicts = [verdict for some in run.verdicts.values() for verdict in some]
-    unread = {
-        v.record.gold.error: v.question.db
-        for v in verdicts
-        if v.record.gold.status in ("no_database", "locked") and v.record.gold.error
-    }
-    notes += [f"{problem}: its questions are not scored" for problem in unread]
-    slow = dict.fromkeys(v.question.id for v in verdicts if v.record.gold.status == TOO_SLOW)
-    if slow:
-        left_out = "left out" if run.leaves_slow_gold_out else "counted as wrong"
-        notes.append(f"gold beyond the time limit, {left_out}: {_first(list(slow))}")
-    return tuple(notes)
-
-
-def _first(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
-    return ", ".join(names[:10]) + more

@@ -15,6 +15,7 @@ TAU_INJECT, TAU_REMOVE = 0.80, 0.10
 
 P1_OPEN, P2_OPEN, GRAIN_OPEN = "p1@0", "p2@1", "grain@1"
 """Names of the outcomes without a threshold, in the log and in `guarding`."""
+OPEN = frozenset({P1_OPEN, P2_OPEN, GRAIN_OPEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

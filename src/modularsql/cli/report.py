@@ -1,0 +1,45 @@
+"""`modularsql report`."""
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from modularsql.cli.common import format_option, output, print_json, reporting, verbose_option
+
+
+@click.command("report")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option("--open", "open_", is_flag=True, help="Open the page in a browser.")
+@format_option
+@verbose_option
+@reporting
+def command(run_dir: Path, open_: bool, format_: str, verbose: bool) -> int:
+    """Show what a finished eval says, and write it as a page, as Markdown and as JUnit.
+
+    Writes report.html (one file that opens offline: tables, plots, every answer with both
+    results side by side), report.md and junit.xml into RUN_DIR. Runs no SQL.
+
+    \b
+    Example:
+      modularsql report run --open
+    """
+    from modularsql.service.reporting import report
+
+    done = report(run_dir)
+    if format_ == "json":
+        print_json(done.as_json())
+    else:
+        from modularsql.cli.screen import Screen
+        from modularsql.cli.table import print_table
+
+        screen = Screen()
+        with output():
+            for table in done.tables:
+                print_table(screen, table)
+            for note in done.notes:
+                screen.words(f"note: {note}")
+            screen.words(f"written: {', '.join(map(str, done.written))}")
+    if open_:
+        webbrowser.open(done.written[0].resolve().as_uri())
+    return 0

@@ -1,0 +1,143 @@
+"""Two sets of answers to the same questions: which is better, and could it be chance?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from modularsql.errors import InputError
+from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.statistics import Interval, Paired, compare_paired
+from modularsql.evaluation.studies.outcomes import outcome
+from modularsql.evaluation.table import Table
+
+GUARDED = ("set_ex", "multiset_ex")
+"""The metrics that are known of what the guard made of an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """One side of a comparison: a name for it, its counted answers by question, its metrics."""
+
+    name: str
+    verdicts: Mapping[str, Verdict]
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The table of a comparison, warnings, and the questions that one side alone has right."""
+
+    table: Table
+    warnings: tuple[str, ...]
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def answers_of(run: Run, where: str, system: str | None, policy: str | None) -> Answers:
+    """The answers of a system of a run, as predicted or after the guard under a policy.
+
+    Raises `InputError` where the run does not have them.
+    """
+    names = list(run.verdicts)
+    if system is None and len(names) > 1:
+        raise InputError(f"{where} holds {len(names)} systems", f"name one: {where}:{names[0]}")
+    chosen = system or names[0]
+    if chosen not in run.verdicts:
+        raise InputError(f"{where} has no system {chosen!r}", f"it has {', '.join(names)}")
+    counted = [verdict for verdict in run.verdicts[chosen] if run.counted(verdict)]
+    metrics = tuple(run.metrics)
+    name = f"{where}:{chosen}"
+    if policy is not None:
+        counted = [_after(verdict, policy, where) for verdict in counted]
+        metrics, name = GUARDED, f"{name}@{policy}"
+    return Answers(name=name, verdicts={v.question.id: v for v in counted}, metrics=metrics)
+
+
+def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
+    """b against a, on the questions that both have. Raises `InputError` where there are none, or
+    where scipy is not installed."""
+    ids = [name for name in a.verdicts if name in b.verdicts]
+    if not ids:
+        raise InputError(f"{a.name} and {b.name} share no question", "compare runs of one data set")
+    said = [*warnings, *_unequal(a, b, ids)]
+    rows = []
+    for metric in (name for name in a.metrics if name in b.metrics):
+        one, other = (
+            [side.verdicts[name].scores.get(metric) or 0.0 for name in ids] for side in (a, b)
+        )
+        found = compare_paired(one, other, [a.verdicts[name].question.db for name in ids])
+        if found is None:
+            raise InputError("comparing needs scipy", "pip install 'modularsql[eval]'")
+        rows.append((metric, sum(one) / len(ids), sum(other) / len(ids), *_cells(found)))
+    better = [_change(a.verdicts[name], b.verdicts[name]) for name in ids]
+    table = Table(
+        name="comparison",
+        title=f"B = {b.name} against A = {a.name}, {len(ids):,} questions",
+        columns=(
+            *("metric", "A", "B", "B - A", "B better", "A better", "p (McNemar, exact)"),
+            *("95 % by question", "95 % by database"),
+        ),
+        rows=rows,
+        percent=frozenset({"A", "B", "B - A"}),
+    )
+    return Comparison(
+        table=table,
+        warnings=tuple(said),
+        gained=tuple(name for name, change in zip(ids, better, strict=True) if change > 0),
+        lost=tuple(name for name, change in zip(ids, better, strict=True) if change < 0),
+    )
+
+
+def data_warnings(a: Run, b: Run) -> list[str]:
+    """What differs in the data below two runs, told by their hashes."""
+    one, other = a.about["inputs"], b.about["inputs"]
+    said = []
+    if one["dataset"]["sha256"] != other["dataset"]["sha256"]:
+        said.append("the data sets are not the same file")
+    shared = one["databases"].keys() & other["databases"].keys()
+    changed = sorted(
+        name
+        for name in shared
+        if one["databases"][name]["sha256"] != other["databases"][name]["sha256"]
+    )
+    if changed:
+        said.append(f"databases differ: {', '.join(changed)}")
+    limits = [inputs.get("settings", {}).get("timeout") for inputs in (one, other)]
+    if limits[0] != limits[1]:
+        said.append(f"time limits differ: {limits[0]:g} s and {limits[1]:g} s")
+    return said
+
+
+def _unequal(a: Answers, b: Answers, ids: Sequence[str]) -> list[str]:
+    said = []
+    for side, other in ((a, b), (b, a)):
+        if alone := len(side.verdicts) - len(ids):
+            said.append(f"{alone:,} counted questions of {side.name} are not in {other.name}")
+    golds = sum(a.verdicts[name].question.gold != b.verdicts[name].question.gold for name in ids)
+    if golds:
+        said.append(f"{golds:,} questions have another gold query")
+    return said
+
+
+def _after(verdict: Verdict, policy: str, where: str) -> Verdict:
+    found = outcome(verdict, policy)
+    if found is None:
+        if verdict.record.guarded or verdict.pred_sql:
+            raise InputError(
+                f"{where} did not try policy {policy!r}", "run eval with --guard and that policy"
+            )
+        return verdict
+    scores = {"set_ex": found.set_ex, "multiset_ex": found.multiset_ex}
+    return replace(verdict, record=replace(verdict.record, scores=scores))
+
+
+def _change(a: Verdict, b: Verdict) -> float:
+    return (b.scores.get("multiset_ex") or 0.0) - (a.scores.get("multiset_ex") or 0.0)
+
+
+def _cells(found: Paired) -> tuple[float, int, int, float, str | None, str | None]:
+    intervals = _interval(found.interval), _interval(found.clustered)
+    return found.difference, found.gained, found.lost, found.p, *intervals
+
+
+def _interval(found: Interval | None) -> str | None:
+    return None if found is None else f"{100 * found.low:+.2f} to {100 * found.high:+.2f}"

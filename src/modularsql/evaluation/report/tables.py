@@ -1,0 +1,203 @@
+"""The tables of a report, in the order in which they are read."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.studies import detector, stages, thresholds
+from modularsql.evaluation.summary import summary
+from modularsql.evaluation.table import Table
+
+_MOST_DATABASES = 40
+_SHARES = frozenset({"Set-EX", "Multiset-EX", "gap", "agree"})
+
+
+def report_tables(run: Run) -> list[Table]:
+    """All tables that the run can fill."""
+    systems = run.counted_by_system()
+    tables = [
+        scores(run),
+        metrics(run),
+        statuses(run),
+        causes(systems),
+        by_difficulty(systems),
+        by_database(systems),
+        agreement(run),
+        detector.flags(systems),
+        detector.reasons(systems),
+        *_guard(run, systems),
+        slow_gold(run),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _guard(run: Run, systems: Mapping[str, Sequence[Verdict]]) -> list[Table]:
+    policies = run.about["inputs"]["guard"]
+    if not policies:
+        return []
+    verdicts = [verdict for some in systems.values() for verdict in some]
+    tried = thresholds.patches(run)
+    return [
+        stages.stages(systems, policies),
+        stages.by_difficulty(systems, policies),
+        stages.within_flags(systems, policies),
+        *(stages.by_repair(systems, name) for name in policies),
+        *(detector.findings(systems, name) for name in policies),
+        *(thresholds.sweep(verdicts, patch) for patch in tried),
+        thresholds.folds(systems, tried),
+        stages.latency(systems, policies),
+    ]
+
+
+def scores(run: Run) -> Table:
+    """Set-EX, Multiset-EX, their intervals and the gap (paper, table 1)."""
+    rows = []
+    for name, one in summary(run)["systems"].items():
+        intervals = [
+            _interval(one["intervals"].get(metric)) for metric in ("set_ex", "multiset_ex")
+        ]
+        rows.append(
+            (
+                *(name, one["n"], one["set_ex"], intervals[0]),
+                *(one["multiset_ex"], intervals[1], one["gap"], one["mbs"]),
+            )
+        )
+    return Table(
+        name="scores",
+        title="Scores",
+        columns=(
+            *("system", "n", "Set-EX", "95 %", "Multiset-EX", "95 % "),
+            *("gap", "MBS"),
+        ),
+        rows=rows,
+        percent=_SHARES,
+        note="Per cent of the counted questions, with Wilson intervals. MBS: right as a set only.",
+    )
+
+
+def metrics(run: Run) -> Table:
+    """Every metric of every system."""
+    systems = summary(run)["systems"]
+    rows = [(metric, *(one[metric] for one in systems.values())) for metric in run.metrics]
+    return Table(
+        name="metrics",
+        title="All metrics",
+        columns=("metric", *systems),
+        rows=rows,
+        percent=frozenset(systems),
+    )
+
+
+def statuses(run: Run) -> Table:
+    """How predictions and gold ended."""
+    rows = []
+    for name, one in summary(run)["systems"].items():
+        undecided = max(one["undecided"].values(), default=0)
+        rows.append((name, one["questions"], one["n"], undecided, _listed(one["pred_status"])))
+    golds = Counter(v.record.gold.status for v in next(iter(run.verdicts.values()), ()))
+    return Table(
+        name="statuses",
+        title="What became of the queries",
+        columns=("system", "questions", "counted", "undecided", "predictions"),
+        rows=rows,
+        note=f"Gold: {_listed(golds)}.",
+    )
+
+
+def causes(systems: Mapping[str, Sequence[Verdict]]) -> Table:
+    """Why results differ, where Multiset-EX is not 1."""
+    counts = {
+        name: Counter(v.record.cause for v in verdicts if v.scores.get("multiset_ex") != 1.0)
+        for name, verdicts in systems.items()
+    }
+    total: Counter[str | None] = sum(counts.values(), Counter())
+    rows = [
+        (cause or "-", *(counts[name][cause] for name in systems))
+        for cause, _ in total.most_common()
+    ]
+    return Table(
+        name="causes",
+        title="Why results differ",
+        columns=("cause", *systems),
+        rows=rows,
+        note="Answers that are not right by Multiset-EX.",
+    )
+
+
+def by_difficulty(systems: Mapping[str, Sequence[Verdict]]) -> Table:
+    """Scores by difficulty, where the set has it."""
+    return _strata(systems, "difficulty")
+
+
+def by_database(systems: Mapping[str, Sequence[Verdict]]) -> Table:
+    """Scores by database."""
+    return _strata(systems, "db")
+
+
+def _strata(systems: Mapping[str, Sequence[Verdict]], field: str) -> Table:
+    word = {"db": "database"}.get(field, field)
+    names = list(
+        dict.fromkeys(
+            stratum
+            for verdicts in systems.values()
+            for v in verdicts
+            if (stratum := getattr(v.question, field))
+        )
+    )
+    rows = []
+    for stratum in names[:_MOST_DATABASES] if len(names) > 1 or field != "db" else ():
+        for name, verdicts in systems.items():
+            some = [v for v in verdicts if getattr(v.question, field) == stratum]
+            as_set = sum(v.scores.get("set_ex") == 1.0 for v in some) / max(len(some), 1)
+            as_bag = sum(v.scores.get("multiset_ex") == 1.0 for v in some) / max(len(some), 1)
+            mbs = sum(v.mbs for v in some)
+            rows.append((stratum, name, len(some), as_set, as_bag, as_set - as_bag, mbs))
+    return Table(
+        name=f"by_{word}",
+        title=f"Scores by {word}",
+        columns=(word, "system", "n", "Set-EX", "Multiset-EX", "gap", "MBS"),
+        rows=rows,
+        percent=_SHARES,
+    )
+
+
+def agreement(run: Run) -> Table:
+    """How often two metrics agree on whether an answer is fully right."""
+    verdicts = [v for some in run.counted_by_system().values() for v in some]
+    rows = []
+    for one, other in combinations(run.metrics, 2):
+        both = [(v.scores.get(one), v.scores.get(other)) for v in verdicts]
+        known = [(a == 1.0, b == 1.0) for a, b in both if a is not None and b is not None]
+        same = sum(a == b for a, b in known)
+        only = [sum(a and not b for a, b in known), sum(b and not a for a, b in known)]
+        rows.append((one, other, len(known), same / len(known) if known else None, *only))
+    return Table(
+        name="agreement",
+        title="Agreement between metrics",
+        columns=("metric", "other", "answers", "agree", "only the first", "only the other"),
+        rows=rows,
+        percent=_SHARES,
+        note="Whether an answer is fully right (a score of 1) by both.",
+    )
+
+
+def slow_gold(run: Run) -> Table:
+    """Questions whose gold ran into the time limit."""
+    verdicts = next(iter(run.verdicts.values()), ())
+    slow = [v.question for v in verdicts if v.record.gold.status == "timeout"]
+    word = "left out" if run.leaves_slow_gold_out else "counted as wrong"
+    return Table(
+        name="slow_gold",
+        title=f"Gold beyond the time limit ({word})",
+        columns=("id", "database", "question"),
+        rows=[(question.id, question.db, question.question) for question in slow],
+    )
+
+
+def _interval(found: Sequence[float] | None) -> str | None:
+    return None if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))

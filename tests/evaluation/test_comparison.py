@@ -1,0 +1,83 @@
+"""Two systems on the same questions."""
+
+from dataclasses import replace
+
+import pytest
+from tests.evaluation.runs import outcome, run_of, verdict
+
+from modularsql.errors import InputError
+from modularsql.evaluation.comparison import answers_of, compare, data_warnings
+from modularsql.evaluation.run import Verdict
+
+pytest.importorskip("scipy")
+
+
+def answers(right: str) -> list[Verdict]:
+    """One answer for each character: right where it is 1, alternately on two databases."""
+    return [
+        verdict(at, set_ex=float(digit), bag=float(digit), db="ab"[at % 2])
+        for at, digit in enumerate(right)
+    ]
+
+
+def test_mcnemar_counts_the_questions_where_they_differ() -> None:
+    a, b = run_of(answers("1100000000")), run_of(answers("0111111100"))
+    found = compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None))
+    line = {row["metric"]: row for row in found.table.records()}["multiset_ex"]
+    assert (line["A"], line["B"], line["B better"], line["A better"]) == (0.2, 0.7, 6, 1)
+    assert line["p (McNemar, exact)"] == pytest.approx(2 * (1 + 7) / 2**7)
+    assert found.gained == ("q2", "q3", "q4", "q5", "q6", "q7")
+    assert found.lost == ("q0",)
+    assert found.warnings == ()
+
+
+def test_only_shared_questions_are_compared_and_others_are_said() -> None:
+    a, b = run_of(answers("1111")), run_of([*answers("11"), verdict(9)])
+    found = compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None))
+    assert "2 questions" in found.table.title
+    assert len(found.warnings) == 2
+
+
+def test_runs_that_share_nothing_are_an_error() -> None:
+    a, b = run_of([verdict(0)]), run_of([verdict(1)])
+    with pytest.raises(InputError, match="share no question"):
+        compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None))
+
+
+def test_before_and_after_the_guard() -> None:
+    run = run_of([verdict(0, set_ex=1.0, guarded=[outcome("grain", "semi_join", bag=1.0)])])
+    found = compare(answers_of(run, "r", "one", None), answers_of(run, "r", "one", "grain"))
+    assert found.gained == ("q0",)
+    with pytest.raises(InputError, match="did not try policy 'paper'"):
+        answers_of(run, "r", "one", "paper")
+
+
+def test_a_system_must_be_named_where_there_are_several() -> None:
+    run = run_of(answers("1"))
+    two = replace(run, verdicts={**run.verdicts, "two": run.verdicts["one"]})
+    with pytest.raises(InputError, match="holds 2 systems"):
+        answers_of(two, "r", None, None)
+    with pytest.raises(InputError, match="no system 'three'"):
+        answers_of(two, "r", "three", None)
+
+
+def test_other_data_are_warned_of() -> None:
+    run = run_of(answers("1"))
+    inputs = {
+        **run.about["inputs"],
+        "dataset": {"sha256": "2"},
+        "databases": {"a": {"sha256": "2"}},
+        "settings": {"timeout": 5.0},
+    }
+    first = {
+        **run.about["inputs"],
+        "databases": {"a": {"sha256": "1"}},
+        "settings": {"timeout": 30.0},
+    }
+    said = data_warnings(
+        replace(run, about={**run.about, "inputs": first}),
+        replace(run, about={**run.about, "inputs": inputs}),
+    )
+    assert len(said) == 3
+    assert "databases differ: a" in said
+    assert data_warnings(run, run) == []
