@@ -6,10 +6,9 @@ together: the blind spot this package is about. `"set"` stays as an option, to s
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from modularsql.pipeline.state import Candidate, Cluster
-from modularsql.rows import Rows, distinct_rows
+from modularsql.rows import Rows, comparable
 from modularsql.sql.statement import Statement, read_statement
 
 _MOST_CHARS = 100_000
@@ -38,14 +37,12 @@ def clusters(
 
 def _result(rows: Rows, by: str, ordered: bool) -> Hashable:
     """What equal results share: the number of columns and the rows, perhaps in their order."""
+    keys = comparable(rows.rows)
     width = len(rows.columns)
     if by == "set":
-        return width, frozenset(distinct_rows(rows.rows))
-    try:
-        counted = frozenset(Counter[Any](rows.rows).items())
-    except TypeError:  # nested values
-        counted = frozenset(Counter[Any](map(repr, rows.rows)).items())
-    return width, rows.truncated, counted, tuple(map(repr, rows.rows)) if ordered else None
+        return width, frozenset(keys)
+    bag = frozenset(Counter(keys).items())
+    return width, rows.truncated, bag, tuple(keys) if ordered else None
 
 
 def _is_ordered(sql: str, dialect: str) -> bool:
