@@ -76,7 +76,7 @@ def test_sentences_are_wrapped_at_the_width_and_sql_is_not(run: Run, shop: Path)
     lines = run("guard", shop, sql, COLUMNS="40").stdout.splitlines()
     whole = run("guard", shop, sql).stdout.splitlines()[4]
     start = next(at for at, line in enumerate(lines) if "fan_out_rows" in line) + 1
-    assert max(map(len, lines[start : lines.index("  (measured):")])) <= 40
+    assert max(map(len, lines[start : lines.index("  (proven):")])) <= 40
     end = lines.index("  row 1 of 1")
     assert " ".join(line.strip() for line in lines[start:end]) == whole.strip()
     exists = "EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)"
