@@ -38,7 +38,7 @@ def check(
     """Run a rewritten statement; declined where it does not keep what the edit promises."""
     block = one.issue.block
     is_whole = outermost(statement.tree) is block.select
-    after = rerun(edit.text, now, session, not is_whole or edit.promise in _SAME_NAMES)
+    after = rerun(edit.text, now, session, not is_whole or _keeps_names(edit, block))
     if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
         return after if isinstance(after, Declined) else Checked(result=after)
     tree = parse_text(edit.text, session.engine.dialect)
@@ -50,6 +50,13 @@ def check(
         return Declined(reason="the rewritten query read other rows")
     problem = _PROMISES[edit.promise](block, *sides, session)
     return Declined(reason=problem) if problem else Checked(result=after)
+
+
+def _keeps_names(edit: Edit, block: Block) -> bool:
+    """A column without a name is called by its expression, which was changed for an aggregate."""
+    if edit.promise == Promise.MORE and block.is_aggregate:
+        return False
+    return edit.promise in _SAME_NAMES
 
 
 def _moves_sources(edit: Edit, one: Measured) -> bool:

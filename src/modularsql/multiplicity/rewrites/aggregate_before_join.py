@@ -41,6 +41,7 @@ from modularsql.multiplicity.rewrites.edits import (
     call,
     first_place,
     free_name,
+    has_positions,
     last_place,
     spliced,
     written,
@@ -91,6 +92,8 @@ def _obstacle(block: Block, issue: Issue) -> str | None:
     group = block.select.args.get("group")
     if group is not None and group.args.get("all"):
         return "its groups are not written out"
+    if any(has_positions(term) for term in groups(block)):
+        return "a ? in GROUP BY would stand for two values"
     if is_volatile(block.select):
         return "it uses a function that may give another value each time"
     if block.merged and not block.is_merge_known:

@@ -2,9 +2,16 @@
 
 from sqlglot import exp
 
-from modularsql.multiplicity.model import JoinKind, Source
+from modularsql.multiplicity.model import JoinKind
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, call
+from modularsql.multiplicity.rewrites.edits import (
+    Edit,
+    Promise,
+    Rewritten,
+    call,
+    column,
+    never_null,
+)
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -15,21 +22,10 @@ def count_child_key(statement: Statement, issue: Issue, dialect: str) -> Rewritt
     if not isinstance(node, exp.Count) or not isinstance(node.this, exp.Star | exp.Literal):
         return Declined(reason="it is no COUNT(*)")
     joined = [s for s in issue.block.sources if s.kind == JoinKind.LEFT and s.optional]
-    key = _never_null(joined[0]) if len(joined) == 1 else None
+    key = never_null(joined[0]) if len(joined) == 1 else None
     place = call(statement, node)
     if key is None or place is None:
         return Declined(reason="which column of the joined table to count is not clear")
     start, end = statement.tokens[place[0]].end + 1, statement.tokens[place[1]].start
-    alias = exp.to_identifier(joined[0].alias).sql(dialect=dialect)
-    name = exp.to_identifier(key).sql(dialect=dialect)
-    text = f"{statement.text[:start]}{alias}.{name}{statement.text[end:]}"
+    text = statement.text[:start] + column(joined[0], key, dialect) + statement.text[end:]
     return Edit(text, Promise.GROUPS)
-
-
-def _never_null(source: Source) -> str | None:
-    """A column of the table that is NULL in padded rows only: of a key if there is one."""
-    if source.table is None:
-        return None
-    keyed = [name for key in source.table.keys for name in key.columns]
-    names = [c.name for c in source.table.columns if not c.nullable]
-    return next((name for name in keyed if name in names), names[0] if names else None)

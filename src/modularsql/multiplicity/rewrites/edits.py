@@ -51,8 +51,9 @@ Cut = tuple[int, int, str]
 
 
 def spliced(text: str, cuts: Iterable[Cut]) -> str:
-    """The text with all cuts made; they may not overlap."""
-    for start, end, new in sorted(cuts, reverse=True):
+    """The text with all cuts made; they may not overlap, and at one place keep their order."""
+    ordered = sorted(enumerate(cuts), key=lambda cut: (cut[1][:2], cut[0]), reverse=True)
+    for _, (start, end, new) in ordered:
         text = text[:start] + new + text[end:]
     return text
 
@@ -146,9 +147,23 @@ def column(source: Source, name: str, dialect: str) -> str:
     return f"{written(source.alias, dialect)}.{written(name, dialect)}"
 
 
+def has_positions(select: exp.Expr) -> bool:
+    """Whether it holds a `?`, which means the next value: its place must not change."""
+    return any(not mark.name for mark in select.find_all(exp.Placeholder))
+
+
 def free_name(statement: Statement, *wanted: str) -> str:
     """The first of the names that stands nowhere in the statement, else the last with a number."""
     used = {token.text.casefold() for token in statement.tokens}
     used |= {word.casefold() for word in statement.text.split()}
     numbered = (f"{wanted[-1]}{i}" for i in range(2, len(used) + 3))
     return next(name for name in (*wanted, *numbered) if name.casefold() not in used)
+
+
+def never_null(source: Source) -> str | None:
+    """A column of the table that is NULL in padded rows only: of a key if there is one."""
+    if source.table is None:
+        return None
+    keyed = [name for key in source.table.keys for name in key.columns]
+    names = [c.name for c in source.table.columns if not c.nullable]
+    return next((name for name in keyed if name in names), names[0] if names else None)

@@ -3,7 +3,14 @@
 from modularsql.multiplicity.columns import is_volatile
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.conditions import Placed, conditions, drop
-from modularsql.multiplicity.rewrites.edits import Cut, Edit, Promise, Rewritten, spliced
+from modularsql.multiplicity.rewrites.edits import (
+    Cut,
+    Edit,
+    Promise,
+    Rewritten,
+    has_positions,
+    spliced,
+)
 from modularsql.sql.clauses import Clauses, Span, clauses, leftovers
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
@@ -19,7 +26,7 @@ def move_filter_to_on(statement: Statement, issue: Issue, dialect: str) -> Rewri
     if parts is None or len(parts.items) != len(block.sources):
         return Declined(reason="its FROM clause could not be taken apart")
     placed = conditions(statement, block, parts)
-    if placed is None or is_volatile(block.select):
+    if placed is None or is_volatile(block.select) or has_positions(block.select):
         return Declined(reason="its conditions could not be taken apart")
     undone = [i for i, source in enumerate(block.sources) if source.undone]
     moved = [c for c in placed[None] if c.sources & set(undone)]

@@ -23,6 +23,7 @@ from modularsql.multiplicity.rewrites.edits import (
     Promise,
     Rewritten,
     bracketed,
+    has_positions,
     spliced,
 )
 from modularsql.sql.clauses import Clauses, Item, Span, clauses, leftovers
@@ -71,6 +72,8 @@ def _obstacle(block: Block, moved: list[Source]) -> str | None:
         return "it has a NATURAL join, which depends on every table before it"
     if any(star in block.select.expressions for star in [exp.Star()]):
         return "SELECT * returns the columns of every table"
+    if has_positions(block.select):
+        return "a ? would no longer stand for its value"
     if is_volatile(block.select):
         return "it uses a function that may give another value each time"
     if any(a.argument is None for a in block.aggregates):

@@ -50,7 +50,13 @@ def _issue(block: Block, one: Inflated, severity: Severity) -> Issue:
         entity=found.entity,
         multipliers=found.independent,
         within=within(block),
-        rewrites=("count_distinct", "split_chasm", "aggregate_before_join"),
+        rewrites=(
+            "semi_join",
+            "drop_outer_join",
+            "count_distinct",
+            "split_chasm",
+            "aggregate_before_join",
+        ),
     )
 
 

@@ -39,7 +39,7 @@ def inner_join_drops_groups(block: Block, analysis: Analysis) -> Iterator[Issue]
         block=block,
         probe=partial(without_partner, block, parent, child),
         told=f" Here {{lost:,}} of {{parents:,}} rows of {_braced(one)} are left out.",
-        rewrites=(),
+        rewrites=("keep_groups",),
     )
 
 

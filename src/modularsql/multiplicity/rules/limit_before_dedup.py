@@ -32,5 +32,6 @@ def limit_before_dedup(block: Block, analysis: Analysis) -> Iterator[Issue]:
             ),
             node=order,
             block=block,
+            rewrites=("remove_distinct", "distinct_after_limit"),
         )
         return

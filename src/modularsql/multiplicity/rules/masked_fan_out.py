@@ -37,7 +37,7 @@ def masked_fan_out(block: Block, analysis: Analysis) -> Iterator[Issue]:
         evidence=one.evidence,
         entity=found.entity,
         multipliers=found.independent,
-        rewrites=("semi_join",),
+        rewrites=("semi_join", "drop_outer_join"),
     )
 
 
