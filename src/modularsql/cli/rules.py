@@ -12,7 +12,7 @@ from modularsql.cli.common import format_option, output, print_json, reporting, 
 @verbose_option
 @reporting
 def command(show: str | None, name: str | None, format_: str, verbose: bool) -> int:
-    """List every rule, or show one with its page of cases.
+    """List every rule, or show a rule or a rewrite with its page of cases.
 
     \b
     Example:

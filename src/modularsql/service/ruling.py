@@ -8,6 +8,7 @@ from modularsql.errors import InputError
 from modularsql.guard.findings import RUNTIME_RULES
 from modularsql.guard.naming import nearest, unknown
 from modularsql.multiplicity.registry import rules
+from modularsql.multiplicity.rewrites import REWRITES
 from modularsql.service.jsonable import SCHEMA_VERSION
 
 
@@ -28,8 +29,8 @@ def all_rules() -> list[RulePage]:
 
 
 def one_rule(name: str) -> RulePage:
-    """The rule of that name; `InputError` with the nearest names if there is none."""
-    found = {rule.name: rule for rule in all_rules()}
+    """The rule, or rewrite, of that name; `InputError` with the nearest names if there is none."""
+    found = {page.name: page for page in (*all_rules(), *_rewrites())}
     if name in found:
         return found[name]
     raise InputError(f"no rule is called {name!r}", nearest(name), "not_found")
@@ -45,6 +46,19 @@ def rules_json(found: Iterable[RulePage]) -> dict[str, object]:
     """The object that `rules --format json` prints."""
     listed = [{"name": r.name, "summary": r.summary, "page": r.page} for r in found]
     return {"schema_version": SCHEMA_VERSION, "rules": listed}
+
+
+def _rewrites() -> list[RulePage]:
+    """The rewrites that findings name, each with its page."""
+    pages = files("modularsql.multiplicity.rewrites")
+    return [
+        RulePage(
+            name=rewrite.__name__,
+            summary=(rewrite.__doc__ or "").strip().splitlines()[0],
+            page=pages.joinpath(f"{rewrite.__name__}.md").read_text(encoding="utf-8"),
+        )
+        for rewrite in REWRITES
+    ]
 
 
 def _page(name: str, summary: str) -> RulePage:

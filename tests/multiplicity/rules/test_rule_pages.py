@@ -13,15 +13,11 @@
     engines: sqlite                   only there
 """
 
-import ast
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from markdown_it import MarkdownIt
 
 import modularsql.multiplicity.rules as package
 from modularsql.catalog import Catalog
@@ -32,102 +28,13 @@ from modularsql.records import Limits, Severity
 from modularsql.rows import Rows
 from modularsql.sql.parse import Unparsed, parse_text
 
+from ..pages import Case, Page, Row, pages
+
 FOLDER = Path(package.__path__[0])
-ENGINES = ("sqlite", "duckdb")
-Row = tuple[Any, ...]
 Open = Callable[..., Engine]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One heading of a page."""
-
-    rule: str
-    heading: str
-    schema: str
-    query: str
-    rewrite: str | None
-    expect: tuple[tuple[str, str], ...]
-
-    def lines(self, label: str) -> list[str]:
-        """What stands behind a label."""
-        return [value for name, value in self.expect if name == label]
-
-    @property
-    def engines(self) -> tuple[str, ...]:
-        """Where it runs."""
-        named = self.lines("engines")
-        return tuple(named[0].split()) if named else ENGINES
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether nothing is to be found."""
-        return bool(self.lines("silent"))
-
-    def rows(self, label: str) -> list[Row] | None:
-        """The rows written under a label, None where none are."""
-        written = self.lines(label)
-        return _rows(written[0]) if written else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A rule's page."""
-
-    rule: str
-    introduction: str
-    schema: str
-    cases: tuple[Case, ...]
-
-
-def pages() -> list[Page]:
-    """Every page beside the rules."""
-    return [read_page(path) for path in sorted(FOLDER.glob("*.md"))]
-
-
-def read_page(path: Path) -> Page:
-    """One page, taken apart."""
-    heading: str | None = None
-    introduction: list[str] = []
-    blocks: dict[str | None, dict[str, str]] = {None: {}}
-    tokens = MarkdownIt().parse(path.read_text(encoding="utf-8"))
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.type == "inline" and before is not None and before.type == "heading_open":
-            if before.tag == "h2":
-                heading = token.content
-                blocks[heading] = {}
-        elif token.type == "inline" and heading is None:
-            introduction.append(token.content)
-        elif token.type == "fence":
-            blocks[heading][token.info.split()[-1]] = token.content.strip()
-    schema = blocks.pop(None).get("schema", "")
-    cases = tuple(_case(path.stem, str(name), parts, schema) for name, parts in blocks.items())
-    return Page(rule=path.stem, introduction="\n".join(introduction), schema=schema, cases=cases)
-
-
-def _case(rule: str, heading: str, parts: dict[str, str], schema: str) -> Case:
-    expect = []
-    for line in parts["expect"].splitlines():
-        label, _, value = line.partition(":")
-        expect.append((label.strip(), value.strip() or label.strip()))
-    return Case(
-        rule=rule,
-        heading=heading,
-        schema=parts.get("schema", schema),
-        query=parts["query"],
-        rewrite=parts.get("rewrite"),
-        expect=tuple(expect),
-    )
-
-
-def _rows(text: str) -> list[Row]:
-    if text == "none":
-        return []
-    read = (ast.literal_eval(part.strip()) for part in text.split(";"))
-    return [row if isinstance(row, tuple) else (row,) for row in read]
-
-
-PAGES = pages()
+PAGES = pages(FOLDER)
 CASES = [
     pytest.param(case, engine, id=f"{case.rule}: {case.heading} [{engine}]")
     for page in PAGES

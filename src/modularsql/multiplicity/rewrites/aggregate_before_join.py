@@ -92,7 +92,7 @@ def _obstacle(block: Block, issue: Issue) -> str | None:
     group = block.select.args.get("group")
     if group is not None and group.args.get("all"):
         return "its groups are not written out"
-    if any(has_positions(term) for term in groups(block)):
+    if any(has_positions(term) for term in groups_of(block)):
         return "a ? in GROUP BY would stand for two values"
     if is_volatile(block.select):
         return "it uses a function that may give another value each time"
