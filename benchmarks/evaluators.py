@@ -195,6 +195,9 @@ def main() -> None:
     for name in UNUSED:
         sys.modules.setdefault(name, _Unused(name))
     print("# Published evaluators\n")
+    print("Written by `python -m benchmarks.evaluators --spider DIR --bird DIR --spider2 DIR >")
+    print("docs/evaluators.md` (Spider dev x 8 systems, BIRD superhero x 11). Failed there: their")
+    print("code ends with an exception, which its own caller counts as 0.\n")
     print("| code | its verdict | metric | data | questions | agreement |\n|" + "---|" * 6)
     apart: list[str] = []
     for name, rivals in known.items():

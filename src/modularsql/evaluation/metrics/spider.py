@@ -34,6 +34,8 @@ def without_distinct(sql: str) -> str:
     (case E16).
     """
     sql = as_run(sql)
+    if "distinct" not in sql.lower():
+        return sql  # the word does not stand anywhere, so nothing needs to be split
     tokens = tokenize(sql, "sqlite")
     if isinstance(tokens, Unparsed):
         return sql
