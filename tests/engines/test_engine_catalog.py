@@ -36,13 +36,13 @@ def test_tables_views_and_columns_in_their_order(make_near: Make, near: Any) -> 
     ).catalog()
     assert catalog.dialect == near.dialect
     assert [(t.name, t.schema, t.kind, t.problem) for t in catalog] == [
-        ("t", "main", "table", None),
-        ("v", "main", "view", None),
+        ("t", near.schema, "table", None),
+        ("v", near.schema, "view", None),
     ]
     assert [c.name for c in table(catalog, "t").columns] == ["z", "a", "m", "d"]
     assert [c.nullable for c in table(catalog, "t").columns] == [False, True, True, True]
-    assert column(catalog, "t", "z").type == "INTEGER"
-    assert column(catalog, "t", "m").type.startswith("DOUBLE")
+    assert column(catalog, "t", "z").type.upper() == "INTEGER"
+    assert column(catalog, "t", "m").type.upper().startswith("DOUBLE")
     assert [c.name for c in table(catalog, "v").columns] == ["a", "z"]
     assert table(catalog, "v").keys == ()
     assert table(catalog, "v").row_id is None
@@ -217,7 +217,8 @@ def test_a_column_says_its_collation(make_near: Make) -> None:
         "CREATE TABLE t(a VARCHAR(9) COLLATE NOCASE, b VARCHAR(9) DEFAULT 'collate nocase', "
         '"c d" VARCHAR(9) COLLATE NOCASE NOT NULL)',
     ).catalog()
-    assert [c.collation for c in table(catalog, "t").columns] == ["NOCASE", None, "NOCASE"]
+    found = [c.collation and c.collation.upper() for c in table(catalog, "t").columns]
+    assert found == ["NOCASE", None, "NOCASE"]
 
 
 def test_a_key_is_unique_under_the_columns_own_equality(make_near: Make, limits: Limits) -> None:
@@ -234,4 +235,4 @@ def test_a_key_is_unique_under_the_columns_own_equality(make_near: Make, limits:
     )
     assert isinstance(folded, Rows)
     assert folded.rows == [(1,)]
-    assert is_key == (engine.dialect == "sqlite")  # DuckDB enforces it by bytes
+    assert is_key == (engine.dialect != "duckdb")  # which enforces it by bytes

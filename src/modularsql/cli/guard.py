@@ -69,8 +69,9 @@ def command(
 ) -> int:
     """Run one query under guard and return the rows of the final query.
 
-    DB is a SQLite or DuckDB file, or sqlite:///PATH, duckdb:///PATH. SQL is text, `-` for
-    standard input, or @FILE. The query can only read, and is ended at the time limit.
+    DB is a SQLite or DuckDB file, or a URL: sqlite:///PATH, duckdb:///PATH,
+    postgresql://USER:PASSWORD@HOST:PORT/DATABASE. SQL is text, `-` for standard input, or
+    @FILE. The query can only read, and is ended at the time limit.
 
     Policy `grain` finds the joins that repeat or lose rows, and measures them. `paper` (`p1-p2`)
     adds or removes DISTINCT by the rows that come back, `p1` only adds it; `off` repairs nothing.

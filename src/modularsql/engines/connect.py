@@ -1,11 +1,13 @@
 """From a path or URL to an engine. To add an engine: its module and one line in a table here."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from modularsql.config import Settings
+from modularsql.engines.address import Address, read_address
 from modularsql.engines.files import existing_file, head
 from modularsql.errors import InputError, SetupError
 from modularsql.ports import Engine
@@ -14,41 +16,65 @@ _FILES = {  # name: offset and bytes that mark such a file, module, class
     "sqlite": (0, b"SQLite format 3\0", "modularsql.engines.sqlite", "SqliteEngine"),
     "duckdb": (8, b"DUCK", "modularsql.engines.duckdb", "DuckDBEngine"),
 }
-_LATER = ("postgresql", "postgres", "mysql", "mariadb")
+_POSTGRES = ("modularsql.engines.postgres", "PostgresEngine", "postgres")
+_SERVERS = {  # scheme of the URL: module, class, extra that brings its driver
+    "postgresql": _POSTGRES,
+    "postgres": _POSTGRES,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What a target names: a file, or an address of a server. `wanted` is the URL's kind."""
+
+    path: Path | None = None
+    wanted: str | None = None
+    address: Address | None = None
+
+    @property
+    def shown(self) -> str:
+        """The target without secrets."""
+        return self.address.shown if self.address else str(self.path)
 
 
 def connect(target: str | Path, settings: Settings | None = None) -> Engine:
-    """A read-only engine for a database file or URL (`sqlite:///path`, `duckdb:///path`).
+    """A read-only engine for a database file or URL (`sqlite:///path`, `postgresql://…`).
 
     The kind of a file is told from its first bytes. Raises `InputError` for a path that is not
     there or an unknown URL, `SetupError` for what cannot be opened; creates nothing.
     """
-    return open_file(*locate(target), settings)
+    return open_place(locate(target), settings)
 
 
-def open_file(path: Path, wanted: str | None, settings: Settings | None) -> Engine:
+def open_place(place: Place, settings: Settings | None) -> Engine:
     """The engine for what `locate` found."""
-    kind = kind_of(path)
-    if wanted not in (None, kind):
-        raise InputError(f"{path} is a {kind} database, not {wanted}", f"use {kind}:///{path}")
+    if place.address is not None:
+        module, name, extra = _SERVERS[place.address.scheme]
+        return _opener(module, name, extra)(place.address, settings)
+    assert place.path is not None
+    kind = kind_of(place.path)
+    if place.wanted not in (None, kind):
+        raise InputError(
+            f"{place.path} is a {kind} database, not {place.wanted}", f"use {kind}:///{place.path}"
+        )
     module, name = _FILES[kind][2:]
-    open_ = cast("Callable[[Path, Settings | None], Engine]", getattr(import_module(module), name))
-    return open_(path, settings)
+    return _opener(module, name, "")(place.path, settings)
 
 
-def locate(target: str | Path) -> tuple[Path, str | None]:
-    """The file a target names, and the kind its URL asks for (None for a bare path)."""
+def locate(target: str | Path) -> Place:
+    """What a target names; whether it is there is not looked at."""
     text = str(target)
     scheme, found, rest = text.partition("://")
     if not found or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
-        return Path(text), None
+        return Place(path=Path(text))
     kind = scheme.lower().split("+")[0]
     if kind in _FILES:
         # SQLAlchemy's form: three slashes and a path, four for an absolute one; not %-encoded.
-        return Path(rest.removeprefix("/")), kind
-    if kind in _LATER:
-        raise SetupError(f"{scheme} is not supported yet", "supported: sqlite, duckdb", "driver")
-    raise InputError(f"unknown database URL {scheme}://…", "supported: sqlite:///, duckdb:///")
+        return Place(path=Path(rest.removeprefix("/")), wanted=kind)
+    if kind in _SERVERS:
+        return Place(address=read_address(text), wanted=kind)
+    known = ", ".join(f"{name}://" for name in (*_FILES, *_SERVERS))
+    raise InputError(f"unknown database URL {scheme}://…", f"supported: {known}")
 
 
 def kind_of(path: Path) -> str:
@@ -59,3 +85,15 @@ def kind_of(path: Path) -> str:
             return kind
     what = "is empty" if not start else "is no SQLite or DuckDB database"
     raise InputError(f"{path} {what}", "give a database file", "not_a_database")
+
+
+def _opener(module: str, name: str, extra: str) -> Callable[[Any, Settings | None], Engine]:
+    try:
+        opener: Callable[[Any, Settings | None], Engine] = getattr(import_module(module), name)
+    except ImportError as error:
+        raise SetupError(
+            f"the driver for this database is not installed ({error.name or error})",
+            f"pip install 'modularsql[{extra}]'",
+            "driver",
+        ) from error
+    return opener

@@ -12,6 +12,7 @@ import os
 import pickle
 import threading
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,15 @@ class IsolatedEngine:
 
     def __init__(self, target: str | Path, settings: Settings | None = None) -> None:
         """Open `target` in a worker process. Raises what `connect` raises."""
-        self._target = str(target)
+        place = locate(target)
         self._settings = settings or Settings()
-        path, self._wanted = locate(target)
-        self._path = Path(os.path.abspath(existing_file(path)))  # noqa: PTH100 - keeps links
+        if place.path is None:
+            self._target = place.shown
+        else:
+            self._target = str(target)
+            path = Path(os.path.abspath(existing_file(place.path)))  # noqa: PTH100 - keeps links
+            place = replace(place, path=path)
+        self._place = place
         self._lock = threading.RLock()
         self._closed = False
         self._worker: Worker | None = None
@@ -59,7 +65,7 @@ class IsolatedEngine:
 
     @property
     def name(self) -> str:
-        """The target as given."""
+        """The target as given, without secrets."""
         return self._target
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
@@ -93,7 +99,12 @@ class IsolatedEngine:
 
     def version(self) -> Hashable:
         """See `ports.Versioned`."""
-        return data_version(self._path)
+        return None if self._place.path is None else data_version(self._place.path)
+
+    def warnings(self) -> tuple[str, ...]:
+        """See `ports.Cautious`."""
+        said: tuple[str, ...] = self._about_schema("warnings")
+        return said
 
     def close(self) -> None:
         """End the worker process, also when another thread waits for its answer."""
@@ -124,7 +135,7 @@ class IsolatedEngine:
             return self._worker
         self._end_worker()
         try:
-            worker = Worker(self._path, self._wanted, self._settings, self._scratch.name)
+            worker = Worker(self._place, self._settings, self._scratch.name)
         except OSError as error:
             raise SetupError(f"no worker process could be started: {error}") from error
         self._worker = worker

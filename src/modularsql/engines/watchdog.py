@@ -6,13 +6,16 @@ What does not yield to being stopped runs on: see `isolated.py` for queries that
 import os
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from modularsql.engines.base import Clock
 
 _AGAIN = 0.05
 """Seconds until a query is stopped once more: an interrupt before it began is forgotten."""
+
+_PATIENCE = 2.0
+"""Seconds a server may take to end a query that it was asked to end."""
 
 
 class Watchdog:
@@ -61,8 +64,50 @@ class Watchdog:
         self._changed.wait(seconds if seconds is None else max(0.0, seconds))
 
 
+class _Ender:
+    """Ends a query on a server from a thread of its own: the watchdog has others to watch."""
+
+    def __init__(self, ways: tuple[Callable[[], None], ...]) -> None:
+        self._ways = ways
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __call__(self) -> None:
+        """The time is over."""
+        if self._thread is None and not self._over.is_set():
+            self._thread = threading.Thread(target=self._end, daemon=True)
+            self._thread.start()
+
+    def over(self) -> None:
+        """The query ended; waits for what is being asked of the server: it must hit no other."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _end(self) -> None:
+        for way in self._ways:
+            if self._over.is_set():
+                return
+            with suppress(Exception):  # the next way is still to be tried
+                way()
+            self._over.wait(_PATIENCE)
+
+
 WATCHDOG = Watchdog()
 """The one of this process."""
+
+
+@contextmanager
+def ended_at(clock: Clock, *ways: Callable[[], None]) -> Iterator[None]:
+    """What runs inside is ended when the clock runs out, by one way after the other."""
+    ender = _Ender(ways)
+    WATCHDOG.arm(clock, ender)
+    try:
+        yield
+    finally:
+        WATCHDOG.disarm(clock)
+        ender.over()
+
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=WATCHDOG.reset)

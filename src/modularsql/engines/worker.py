@@ -18,14 +18,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, NoReturn
 
 from modularsql.config import Settings
 from modularsql.engines.base import SPILL_MB
-from modularsql.engines.connect import open_file
+from modularsql.engines.connect import Place, open_place
 from modularsql.errors import ModularSqlError
-from modularsql.ports import Engine
+from modularsql.ports import Cautious, Engine
 
 _ORPHAN = 5.0
 """Seconds beyond its time at which a request ends the worker, should nobody else have."""
@@ -38,11 +37,11 @@ class DiedError(Exception):
 class Worker:
     """One process for one database; once it `ended` there must be another."""
 
-    def __init__(self, path: Path, wanted: str | None, settings: Settings, scratch: str) -> None:
+    def __init__(self, place: Place, settings: Settings, scratch: str) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=_serve, args=(theirs, path, wanted, settings, scratch), daemon=True
+            target=_serve, args=(theirs, place, settings, scratch), daemon=True
         )
         with deaf_to_ctrl_c():
             self._process.start()
@@ -139,9 +138,7 @@ def _bound(what: str, megabytes: int) -> None:
     resource.setrlimit(limit, (lowest, lowest))
 
 
-def _serve(
-    connection: Connection, path: Path, wanted: str | None, settings: Settings, scratch: str
-) -> None:
+def _serve(connection: Connection, place: Place, settings: Settings, scratch: str) -> None:
     """In the worker: open the engine when asked to, then answer until nobody asks any more."""
     prepare_worker(settings, scratch)
     engine: Engine | None = None
@@ -153,7 +150,7 @@ def _serve(
         with alarm(within + _ORPHAN):
             try:
                 if engine is None:
-                    engine = open_file(path, wanted, replace(settings, timeout=args[0]))
+                    engine = open_place(place, replace(settings, timeout=args[0]))
                 answer = (True, _answer(engine, what, args))
             except Exception as error:
                 if not isinstance(error, ModularSqlError):
@@ -168,6 +165,8 @@ def _answer(engine: Engine, what: str, args: tuple[Any, ...]) -> Any:
     if what == "execute":
         sql, params, limits = args
         return engine.execute(sql, params, limits=limits)
+    if what == "warnings":
+        return engine.warnings() if isinstance(engine, Cautious) else ()
     return getattr(engine, what)()
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 from modularsql.config import Settings
 from modularsql.declared.read import read_keys
+from modularsql.engines.connect import locate
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import InputError, SetupError
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
 from modularsql.guard.verdict import loudest, reaches, remaining
-from modularsql.ports import Engine
+from modularsql.ports import Cautious, Engine
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
 from modularsql.service.keyed import KeyedEngine
 from modularsql.service.ruling import check_names
@@ -45,13 +46,14 @@ def guard(request: GuardRequest) -> Answer:
     check_names(request.allow)
     params = read_params(request.params)
     sql = read_sql(request.sql)
-    keys = None if request.keys is None else read_keys(request.keys, Path(request.target).stem)
+    shown = locate(request.target).shown
+    keys = None if request.keys is None else read_keys(request.keys, Path(shown).stem)
     engine: Engine = IsolatedEngine(request.target, request.settings)
     with Guard(engine, settings=request.settings) as door:
-        problems: tuple[str, ...] = ()
+        problems = engine.warnings() if isinstance(engine, Cautious) else ()
         if keys is not None:
             door.engine = keyed = KeyedEngine(engine, keys, request.settings.limits())
-            problems = keyed.problems
+            problems += keyed.problems
         answer = door.run(
             sql,
             question=request.question,
@@ -63,7 +65,7 @@ def guard(request: GuardRequest) -> Answer:
     answer = replace(answer, notes=(*answer.notes, *problems))
     if answer.failure is not None and answer.failure.kind == FailureKind.LOCKED:
         raise SetupError(
-            f"{request.target} is locked by another program",
+            f"{shown} is locked by another program",
             "try again later, or give more time with --timeout",
             "locked",
         )

@@ -149,13 +149,13 @@ SELECT * FROM "$FOLDER/other.db"
 -- refused|error: read a file by its name
 SELECT * FROM '$FOLDER/secret.csv'
 
--- error: into a new table
+-- refused|error: into a new table
 SELECT v INTO new_table FROM k
 
 -- refused|error: a lock
 SELECT v FROM k FOR UPDATE
 
--- error: a dot command
+-- refused|error: a dot command
 .shell touch new.txt
 
 -- timeout: rows without end
