@@ -31,10 +31,6 @@ PREDICTIONS = {
     "one amount differs by a cent": (
         "SELECT id, name, CASE WHEN id = 77 THEN amount + 0.01 ELSE amount END FROM sale"
     ),
-    "two amounts are swapped": (
-        "SELECT id, name, CASE id WHEN 5 THEN (SELECT amount FROM sale WHERE id = 6) WHEN 6 THEN "
-        "(SELECT amount FROM sale WHERE id = 5) ELSE amount END FROM sale"
-    ),
 }
 
 
