@@ -8,13 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from modularsql.evaluation.shape import Shape, may_be_ordered, read_shape
-from modularsql.evaluation.ties import in_order, is_choice, keyed_query
 from modularsql.rows import Row, Rows, comparable
 
+if TYPE_CHECKING:
+    from modularsql.evaluation.shape import Shape
+
+# `shape` and `ties` are imported where they are needed: their parser takes longer to import than
+# most runs take, and equal results need none.
 T = TypeVar("T")
+
+
+def may_be_ordered(sql: str) -> bool:
+    """Whether the word stands in the text: without it no parsing is needed to say no."""
+    return "order" in sql.lower()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +100,8 @@ class Pair:
             return self.same_bag
         if not may_be_ordered(self.gold_sql):
             return True
+        from modularsql.evaluation.ties import in_order
+
         return in_order(self.gold_rows, self.pred_rows, self.gold_shape, self.keyed)
 
     def wanted_query(self) -> str | None:
@@ -100,6 +110,8 @@ class Pair:
             return None
         if self.tied is False and (self.same_order is not None or self.truncated):
             return None
+        from modularsql.evaluation.ties import keyed_query
+
         return keyed_query(self.gold_sql, self.dialect, self.gold.columns)
 
     def fact(self, find: "Callable[[Pair], T]") -> T:
@@ -123,16 +135,22 @@ class Pair:
         gold, pred = self.gold_rows, self.pred_rows
         if not gold or len(gold) != len(pred) or len(gold[0]) != len(pred[0]):
             return False
+        from modularsql.evaluation.ties import is_choice
+
         return is_choice(gold, pred, self.gold_shape, self.keyed)
 
     @cached_property
-    def gold_shape(self) -> Shape | None:
+    def gold_shape(self) -> "Shape | None":
         """What gold's outermost query block says; None where it does not parse."""
+        from modularsql.evaluation.shape import read_shape
+
         return read_shape(self.gold_sql, self.dialect, self.gold.columns)
 
     @cached_property
-    def pred_shape(self) -> Shape | None:
+    def pred_shape(self) -> "Shape | None":
         """What the prediction's outermost query block says; None where it does not parse."""
+        from modularsql.evaluation.shape import read_shape
+
         return read_shape(self.pred_sql, self.dialect, self.pred.columns)
 
     @property

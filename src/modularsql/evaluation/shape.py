@@ -41,11 +41,6 @@ class Shape:
         return tuple(places)
 
 
-def may_be_ordered(sql: str) -> bool:
-    """Whether the word stands in the text: without it no parsing is needed to say no."""
-    return "order" in sql.lower()
-
-
 def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
     """The shape of `sql`, whose result has these columns; None where it is no query we can read."""
     tree = parse_text(sql.strip().rstrip("; \n"), dialect)

@@ -15,7 +15,6 @@ from modularsql.evaluation.metrics.base import Metric, Score, as_score
 from modularsql.evaluation.pair import Pair
 from modularsql.rows import Row
 from modularsql.rows.columns import Undecided, column_mapping
-from modularsql.sql.parse import Unparsed, tokenize
 
 _DETACHED = (("> =", ">="), ("< =", "<="), ("! =", "!="))
 
@@ -35,7 +34,9 @@ def without_distinct(sql: str) -> str:
     """
     sql = as_run(sql)
     if "distinct" not in sql.lower():
-        return sql  # the word does not stand anywhere, so nothing needs to be split
+        return sql  # and no parser is needed, which takes longer to import than most runs take
+    from modularsql.sql.parse import Unparsed, tokenize
+
     tokens = tokenize(sql, "sqlite")
     if isinstance(tokens, Unparsed):
         return sql
