@@ -25,10 +25,10 @@ from benchmarks.corpus import (
 )
 from modularsql import Guard, Settings, connect
 from modularsql.evaluation.datasets import Dataset
+from modularsql.guard.probe import TRIGGERS
 from modularsql.ports import Engine
 from modularsql.records import Answer, Severity
 from modularsql.rows import Row, Rows
-from modularsql.service.repairing import TRIGGERS
 
 POLICY = sys.argv[1] if len(sys.argv) > 1 else "paper"
 SETTINGS = Settings(timeout=5.0, policy=POLICY, max_rows=2_000_000, evidence_seconds=0)

@@ -139,6 +139,25 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rescue:
+    """What became of a flagged query's rescue (paper, section 3.3).
+
+    `trigger` is the paper's name of what was seen, `by` says what chose among `candidates`, of
+    which `healthy` were not anomalous themselves. `chosen` is an index into them (null: the query
+    was kept, or newly written). `outcome`: chosen, kept (the pick is the query itself), declined,
+    no_valid_index, votes_differ, unusable_pick, no_healthy_candidate, no_other_candidate, no_reply.
+    """
+
+    trigger: str
+    by: str
+    candidates: int
+    healthy: int
+    chosen: int | None
+    outcome: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What the guard returns: rows of `final_sql`, and everything it saw on the way.
 
@@ -159,5 +178,6 @@ class Answer:
     truncated: bool = False
     timing_ms: Mapping[str, float] = field(default_factory=dict)
     cost: Cost = Cost()
+    rescue: Rescue | None = None
     failure: Failure | None = None
     notes: tuple[str, ...] = ()

@@ -56,12 +56,12 @@ EXAMPLE = {
     "columns": 0,
     "rows": 0,
     "truncated": 0,
-    "timing_ms": "parse analyse execute probe repair",
+    "timing_ms": "parse analyse execute probe repair rescue",
     "cost": "llm_calls prompt_tokens completion_tokens cached_tokens usd",
 }
 """The keys of the example in the contract (docs/interfaces.md)."""
 
-ADDED = {"schema_version", "question", "notes"}
+ADDED = {"schema_version", "question", "notes", "rescue"}
 COPIES = "SELECT c.name FROM customer c JOIN orders o ON o.customer = c.id"
 
 

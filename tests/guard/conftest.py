@@ -37,5 +37,5 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def guard(path: Path) -> Iterator[Guard]:
-    with Guard(connect(path), "paper") as opened:
+    with Guard(connect(path), "p1-p2") as opened:
         yield opened

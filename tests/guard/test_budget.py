@@ -47,7 +47,7 @@ class Scripted:
         self.closed = True
 
 
-def run(engine: Scripted, sql: str = "SELECT a FROM t", policy: str = "paper") -> Answer:
+def run(engine: Scripted, sql: str = "SELECT a FROM t", policy: str = "p1-p2") -> Answer:
     settings = Settings(timeout=9)
     return Guard(engine, find_policy(policy, settings), settings).run(sql, fix=True)
 
@@ -181,7 +181,7 @@ def test_a_guard_closes_its_engine_and_times_every_stage() -> None:
 )
 def test_shares_are_rounded_down(rows: int, distinct: int, shown: str) -> None:
     """What is not all never reads 100%, nor what is below the threshold like the threshold."""
-    policy = find_policy("paper", Settings())
+    policy = find_policy("p1-p2", Settings())
     assert (
         f" {shown} are copies (threshold 80%)" in duplicates(rows, distinct, policy, (1, 1)).message
     )

@@ -92,7 +92,7 @@ def test_p05_an_order_by_the_selected_expression_is_recognised(
     ],
 )
 def test_p07_every_shape_of_a_query_is_capped_by_fetching(path: Path, query: str) -> None:
-    with Guard(connect(path), "paper", Settings(max_rows=2)) as guard:
+    with Guard(connect(path), "p1-p2", Settings(max_rows=2)) as guard:
         answer = guard.run(query)
     assert list(answer.rows) == [(1,), (2,)]
     assert answer.truncated
@@ -279,13 +279,13 @@ def test_n06_an_empty_result_is_no_fault(guard: Guard) -> None:
 )
 def test_e16_only_a_distinct_of_the_query_itself_is_ever_touched(guard: Guard, query: str) -> None:
     wide: dict[str, Any] = {"tau_remove": 1.0, "tau_inject": 1.0}
-    eager = Guard(guard.engine, "paper", Settings(**wide))
+    eager = Guard(guard.engine, "p1-p2", Settings(**wide))
     assert eager.run(query, fix=True).final_sql == query
 
 
 def test_e16_the_query_stays_what_it_was_behind_a_comment(guard: Guard) -> None:
     query = "-- how many\nSELECT DISTINCT 1 -- once\nFROM t -- all"
-    eager = Guard(guard.engine, "paper", Settings(tau_remove=1.0))
+    eager = Guard(guard.engine, "p1-p2", Settings(tau_remove=1.0))
     answer = eager.run(query, fix=True)
     assert answer.final_sql == "-- how many\nSELECT 1 -- once\nFROM t -- all"
     assert len(answer.rows) == 3

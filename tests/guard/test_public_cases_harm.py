@@ -66,7 +66,7 @@ def test_s03_nothing_reaches_or_makes_another_file(guard: Guard, path: Path) -> 
     ],
 )
 def test_s05_unbounded_recursion_ends_at_the_time_limit(path: Path, query: str) -> None:
-    with Guard(connect(path), "paper", Settings(timeout=0.3)) as guard:
+    with Guard(connect(path), "p1-p2", Settings(timeout=0.3)) as guard:
         start = time.monotonic()
         answer = guard.run(query, fix=True)
         assert time.monotonic() - start < 5
@@ -77,7 +77,7 @@ def test_s05_unbounded_recursion_ends_at_the_time_limit(path: Path, query: str) 
 
 def test_s05_unbounded_rows_are_cut_and_their_count_is_given_up(path: Path) -> None:
     query = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT n FROM x"
-    with Guard(connect(path), "paper", Settings(timeout=0.5, max_rows=3)) as guard:
+    with Guard(connect(path), "p1-p2", Settings(timeout=0.5, max_rows=3)) as guard:
         answer = guard.run(query, fix=True)
     assert list(answer.rows) == [(1,), (2,), (3,)]
     assert answer.probe is not None
@@ -88,7 +88,7 @@ def test_s05_unbounded_rows_are_cut_and_their_count_is_given_up(path: Path) -> N
 
 def test_s06_a_stopped_query_uses_no_more_of_the_processor(path: Path) -> None:
     query = "SELECT COUNT(*) FROM thousand a, thousand b, thousand c WHERE a.x + b.x = -c.x"
-    with Guard(connect(path), "paper", Settings(timeout=0.3)) as guard:
+    with Guard(connect(path), "p1-p2", Settings(timeout=0.3)) as guard:
         answer = guard.run(query)
         assert answer.probe is not None
         assert answer.probe.status == "timeout"
@@ -106,7 +106,7 @@ def test_s08_a_model_that_obeys_a_poisoned_value_drops_nothing(path: Path) -> No
     def model(prompt: str) -> str:
         return prompt.partition("Answer: ")[2]
 
-    with Guard(connect(path), "paper") as guard:
+    with Guard(connect(path), "p1-p2") as guard:
         seen = guard.run("SELECT s FROM t WHERE i = 9").rows[0][0]
         assert guard.run(model(seen), fix=True).verdict == Verdict.REFUSE
         assert guard.run("SELECT COUNT(*) FROM t").rows[0] == (4,)
@@ -136,7 +136,7 @@ def test_s11_a_patch_never_costs_more_than_the_limit_of_the_query(path: Path) ->
     query = "SELECT DISTINCT x FROM v WHERE EXISTS (SELECT 1 FROM v a, v b, v c)"
     wide = "SELECT DISTINCT v.x FROM v, thousand a, thousand b"
     for settings in (Settings(timeout=1), Settings(timeout=1, max_rows=5)):
-        with Guard(connect(path), "paper", settings) as guard:
+        with Guard(connect(path), "p1-p2", settings) as guard:
             for sql in (query, wide):
                 start = time.monotonic()
                 answer = guard.run(sql, fix=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from modularsql.config import Settings
+from modularsql.ports import Model
 from modularsql.service import in_workers
 from modularsql.service.in_workers import Repaired, Task
 from modularsql.service.repairing import RepairRequest, RepairSummary, repair
@@ -52,8 +53,10 @@ def dataset(tmp_path: Path) -> Callable[..., str]:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker does, done here: for tests of the files that go in and come out."""
 
-    def work(tasks: list[Task], settings: Settings) -> Generator[Repaired, None, None]:
-        in_workers.prepare(settings)
+    def work(
+        tasks: list[Task], settings: Settings, model: Model | None = None
+    ) -> Generator[Repaired, None, None]:
+        in_workers.prepare(settings, model)
         yield from map(in_workers.guarded, tasks)
 
     monkeypatch.setattr("modularsql.service.repairing.guard_all", work)

@@ -5,6 +5,7 @@ user message. `$name` marks a place to fill; filled-in text is never looked at a
 fill nothing itself.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,6 +15,7 @@ from modularsql.ports import Message
 
 _RULE = "\n---\n"
 _CUT = " […]"
+_MARK = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +49,8 @@ def clipped(text: str, limit: int) -> str:
 def as_data(text: str, limit: int) -> str:
     """Text of unknown origin (names, values, SQL, questions) as one quoted block.
 
-    The block ends where we end it: what could be an end mark is broken up inside the text, and
-    control characters are shown as spaces.
+    The block ends where we end it: what could be a mark is broken up inside the text, and control
+    characters are shown as spaces.
     """
     printable = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)
-    inner = clipped(printable, limit).replace("</", "< /")
-    return f"<data>\n{inner}\n</data>"
+    return f"<data>\n{_MARK.sub('< ', clipped(printable, limit))}\n</data>"

@@ -47,6 +47,24 @@ def common_options(function: Function) -> Function:
     return function
 
 
+def model_options(function: Function) -> Function:
+    """Options of every command that may ask a model."""
+    for option in (
+        click.option(
+            "--no-values",
+            "show_values",
+            flag_value="no",
+            help="Keep values from result rows out of every prompt.",
+        ),
+        click.option(
+            "--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent."
+        ),
+        setting_option("model"),
+    ):
+        function = option(function)
+    return function
+
+
 verbose_option = click.option("--verbose", is_flag=True, help="Show the traceback of an error.")
 
 config_option = click.option(

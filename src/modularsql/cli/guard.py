@@ -7,6 +7,7 @@ import click
 
 from modularsql.cli.common import (
     common_options,
+    model_options,
     output,
     print_json,
     reporting,
@@ -49,8 +50,14 @@ class SqlCommand(click.Command):
     type=click.Path(path_type=Path),
     help="Keys that nobody declared (TOML, tables.json, dbt manifest); checked on the data.",
 )
+@click.option(
+    "--candidates",
+    type=click.Path(path_type=Path),
+    help="Other queries for the question (a JSON list), for a rescue to choose from.",
+)
 @click.option("--no-execute", is_flag=True, help="Do not run the query; look at it alone.")
 @setting_option("fail_on")
+@model_options
 @common_options
 @reporting
 def command(
@@ -61,6 +68,7 @@ def command(
     fix: bool,
     allow: tuple[str, ...],
     keys: Path | None,
+    candidates: Path | None,
     no_execute: bool,
     format_: str,
     config: Path | None,
@@ -73,14 +81,25 @@ def command(
     postgresql://USER:PASSWORD@HOST:PORT/DATABASE. SQL is text, `-` for standard input, or
     @FILE. The query can only read, and is ended at the time limit.
 
-    Policy `grain` finds the joins that repeat or lose rows, and measures them. `paper` (`p1-p2`)
-    adds or removes DISTINCT by the rows that come back, `p1` only adds it; `off` repairs nothing.
+    Policy `grain` finds the joins that repeat or lose rows, and measures them. `p1-p2` adds or
+    removes DISTINCT by the rows that come back, `p1` only adds it; `off` repairs nothing.
+
+    With --candidates a query that the probe flags may give way to another one. `grain` and
+    `paper` (`paper-v2`) ask the --model, then repair; without a model `grain` takes the candidate
+    with the fewest findings. Other orders (docs/interfaces.md):
+
+    \b
+      with a model     `paper-v1`, `paper-v1-text`, `reprobe`, `regenerate`
+      without a model  `selector`, `selector-patches`, `findings`,
+                       `findings-repairs`
 
     \b
     Example:
       modularsql guard shop.sqlite "SELECT name FROM customer"
       modularsql guard shop.sqlite @query.sql --question "Who ordered?" --fix
       modularsql guard shop.sqlite @query.sql --param id=5 --format json
+      modularsql guard shop.sqlite @query.sql --question "Who ordered?" --fix \\
+        --candidates others.json --model gpt-4o-mini --budget 0.01
 
     \b
     Exit status:
@@ -103,6 +122,7 @@ def command(
             allow=allow,
             execute=not no_execute,
             keys=keys,
+            candidates=candidates,
         )
     )
     if format_ == "json":

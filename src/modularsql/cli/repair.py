@@ -9,6 +9,7 @@ import click
 from modularsql.cli.common import (
     common_options,
     counted,
+    model_options,
     output,
     print_json,
     reporting,
@@ -33,7 +34,13 @@ _MOST_PROBLEMS = 5
     "--db-root", required=True, type=click.Path(path_type=Path), help="Folder of ID/ID.sqlite."
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
+@click.option(
+    "--pools",
+    type=click.Path(path_type=Path),
+    help="Candidates for each question (JSONL, DeepEye-SQL snapshot), for rescues.",
+)
 @setting_option("jobs")
+@model_options
 @common_options
 @reporting
 def command(
@@ -41,6 +48,7 @@ def command(
     pred: Path,
     db_root: Path,
     out: Path,
+    pools: Path | None,
     format_: str,
     config: Path | None,
     verbose: bool,
@@ -50,12 +58,16 @@ def command(
 
     DATASET is a BIRD or Spider file (dev.json, *_gold.sql), JSONL with id and db, or a folder
     with one. Queries that no rule changes stay byte for byte. Under policy grain the question
-    decides whether copies are wanted, where the set has questions.
+    decides whether copies are wanted, where the set has questions. With --pools a flagged query
+    may give way to a candidate, as the policy says (`modularsql guard --help` lists them).
 
     \b
     Example:
       modularsql repair spider/dev.json --pred dail.txt \\
         --db-root spider/database --out fixed.txt
+      modularsql repair spider/dev.json --pred dail.txt \\
+        --db-root spider/database --pools pools.jsonl --policy paper \\
+        --model gpt-4o-mini --out rescued.txt
     """
     from modularsql.service.repairing import RepairRequest, repair
 
@@ -67,6 +79,7 @@ def command(
                 predictions=pred,
                 db_root=db_root,
                 out=out,
+                pools=pools,
                 settings=settings,
                 progress=lambda done, total: show(done, total, "") if show else None,
             )
@@ -91,6 +104,8 @@ def _print(screen: "Screen", summary: "RepairSummary") -> None:
     ):
         shown = ", ".join(f"{name} {count:,}" for name, count in counts.most_common())
         screen.words(f"{title + ':':12}{shown or 'none'}", by=2)
+    for words in summary.rescue.lines():
+        screen.words(words, by=2)
     if summary.note:
         screen.words(f"note: {summary.note}", by=2)
     if summary.missing_databases:

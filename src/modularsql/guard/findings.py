@@ -5,6 +5,7 @@ from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
 from modularsql.sql.parse import Unparsed
 
 DUPLICATE_ROWS = "duplicate_rows"
+UNPARSED = "unparsed"
 ROW_EXPLOSION = "row_explosion"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
@@ -76,7 +77,7 @@ def extracted(how: str, place: Place) -> Finding:
 def unparsed(problem: Unparsed, place: Place) -> Finding:
     """The database understood the query, our parser did not; `place` is where it stopped."""
     return Finding(
-        rule="unparsed",
+        rule=UNPARSED,
         severity=Severity.INFO,
         message=f"Run and probed, but not analysed: {problem.reason.rstrip('.')}.",
         line=place[0],

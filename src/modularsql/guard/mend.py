@@ -80,6 +80,15 @@ def _is_heard(state: State, offer: Offer) -> bool:
     return state.found(offer.rule)
 
 
+def offered(state: State) -> list[Offer]:
+    """What repairs of the query as it stands would return; none where it gave no rows."""
+    statement = state.statement
+    if state.rows is None or state.counts is None or not isinstance(statement, Statement):
+        return []
+    now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
+    return _offers(state, statement, now, state.seen or Seen())[0]
+
+
 def _offers(
     state: State, statement: Statement, now: Result, seen: Seen
 ) -> tuple[list[Offer], list[str]]:

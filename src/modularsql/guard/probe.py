@@ -21,6 +21,25 @@ LOCKED = "locked"
 SKIPPED = "probe_skipped"
 
 
+TRIGGERS = {  # our probe status: the paper's name for what triggers a rescue
+    "error": "exec_error",
+    "timeout": "exec_error",
+    "empty": "empty_result",
+    "duplicates": "cartesian_explosion",
+}
+_NO_FAULT_OF_THE_SQL = (FailureKind.REFUSED, FailureKind.LOCKED, FailureKind.UNBOUND)
+
+
+def trigger_of(probe: Probe | None, failure: Failure | None) -> str | None:
+    """What makes a query anomalous (paper, section 3.1), None for a healthy one.
+
+    A query that was refused stays refused: no other one is run in its place.
+    """
+    if probe is None or (failure is not None and failure.kind in _NO_FAULT_OF_THE_SQL):
+        return None
+    return TRIGGERS.get(probe.status)
+
+
 def of_failure(failure: Failure) -> Probe:
     """The probe of a query that gave no rows."""
     return Probe(

@@ -9,21 +9,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
 
+from modularsql.asking.meter import Meter
 from modularsql.config import Settings
 from modularsql.guard import findings as say
 from modularsql.guard.evidence import explain
 from modularsql.guard.mend import analysed, mend
 from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
-from modularsql.guard.policy import PatchName, Policy
+from modularsql.guard.policy import PatchName, Policy, StepName
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
+from modularsql.guard.rescue import current, probe_again, rescue, rescue_patched, rescue_raw
 from modularsql.guard.session import Counts, Session
 from modularsql.guard.state import State
 from modularsql.guard.verdict import verdict
 from modularsql.multiplicity.question import read_question
-from modularsql.ports import Engine
-from modularsql.records import Answer, Failure, FailureKind, Params, Repair, Safety
+from modularsql.ports import Engine, Model
+from modularsql.records import Answer, Cost, Failure, FailureKind, Params, Repair, Safety
 from modularsql.rows import Rows
 from modularsql.sql.allow import allowances
 from modularsql.sql.outermost import Declined, select_place
@@ -118,13 +120,14 @@ def analyse(state: State) -> State:
 
 def patch(state: State) -> State:
     """Try the policy's patches in order; keep one that held its check where asked to fix."""
+    state = replace(state, raw=current(state))
     if state.policy.grain:
         return mend(state)
     statement = state.statement
     if state.rows is None or state.counts is None or not isinstance(statement, Statement):
         return state
     now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
-    for name in state.policy.patches:
+    for name in state.policy.order.patches:
         if not _is_wanted(name, state):
             continue
         outcome = PATCHES[name](statement, now, state.policy, state.session)
@@ -185,10 +188,17 @@ STAGES: tuple[tuple[str, Stage], ...] = (
     ("probe", probe),
     ("analyse", analyse),
     ("evidence", explain),
-    # ("rescue", …): another candidate is chosen here, before the patches (paper, section 3.3).
-    ("repair", patch),
 )
-"""The stages in the paper's order, each with the key its time is reported under."""
+"""What every query goes through, each stage with the key its time is reported under."""
+
+STEPS: dict[StepName, tuple[str, Stage]] = {
+    "rescue": ("rescue", rescue),
+    "rescue_raw": ("rescue", rescue_raw),
+    "rescue_patched": ("rescue", rescue_patched),
+    "patch": ("repair", patch),
+    "probe_again": ("probe", probe_again),
+}
+"""What may follow; which of these do, and in which order, is the policy's to say."""
 
 
 class Guard:
@@ -200,10 +210,18 @@ class Guard:
     """
 
     def __init__(
-        self, engine: Engine, policy: str | Policy | None = None, settings: Settings | None = None
+        self,
+        engine: Engine,
+        policy: str | Policy | None = None,
+        settings: Settings | None = None,
+        model: Model | None = None,
     ) -> None:
-        """`policy` is a name (see `guard.policy`) or a policy; `InputError` if unknown."""
+        """`policy` is a name (see `guard.policy`) or a policy; `InputError` if unknown.
+
+        `model` judges candidates where the policy has a judge; the caller closes it.
+        """
         self.engine = engine
+        self.model = model
         self.settings = settings or Settings()
         chosen = self.settings.policy if policy is None else policy
         self.policy: Policy = (
@@ -215,6 +233,8 @@ class Guard:
         sql: str,
         *,
         question: str | None = None,
+        hint: str = "",
+        candidates: Sequence[str] = (),
         params: Params = None,
         fix: bool = False,
         allow: Sequence[str] = (),
@@ -222,10 +242,12 @@ class Guard:
     ) -> Answer:
         """Guard one query and return its rows with all that was found.
 
-        `question` is what was asked in words: it decides whether copies are wanted.
+        `question` is what was asked in words: it decides whether copies are wanted. `candidates`
+        are other queries for it, of which a rescue may choose; `hint` is more for a judge to know.
         `params` are values for bound parameters, by name or position. With `fix` a repair that
         held its check is applied, else it is only offered. `allow` names rules to be silent.
         """
+        meter = Meter(self.model) if self.model is not None else None
         session = Session(engine=self.engine, params=params, limits=self.settings.limits())
         state = State(
             sql=sql,
@@ -237,13 +259,18 @@ class Guard:
             allowed=tuple(allow),
             final_sql=sql,
             question=read_question(question) if self.policy.grain else None,
+            asked=question or "",
+            hint=hint,
+            candidates=tuple(candidates),
+            model=meter,
         )
-        timing = dict.fromkeys((name for name, _ in STAGES), 0.0)
-        for name, stage in STAGES:
+        timing = dict.fromkeys((*(name for name, _ in STAGES), "rescue", "repair"), 0.0)
+        for name, stage in (*STAGES, *(STEPS[step] for step in self.policy.order.steps)):
             start = time.perf_counter()
             state = stage(state)
-            timing[name] = round((time.perf_counter() - start) * 1000, 3)
-        return _answer(state, question, timing)
+            timing[name] += (time.perf_counter() - start) * 1000
+        shown = {name: round(ms, 3) for name, ms in timing.items()}
+        return _answer(state, question, shown, meter.cost() if meter else Cost())
 
     def close(self) -> None:
         """Close the engine."""
@@ -261,7 +288,7 @@ class Guard:
         self.close()
 
 
-def _answer(state: State, question: str | None, timing: dict[str, float]) -> Answer:
+def _answer(state: State, question: str | None, timing: dict[str, float], cost: Cost) -> Answer:
     rows = state.rows
     return Answer(
         sql=state.sql,
@@ -276,6 +303,8 @@ def _answer(state: State, question: str | None, timing: dict[str, float]) -> Ans
         rows=rows.rows if rows else (),
         truncated=bool(rows and rows.truncated),
         timing_ms=timing,
+        cost=cost,
+        rescue=state.rescue,
         failure=state.failure,
         notes=state.notes,
     )

@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from modularsql.config import Settings
+from modularsql.guard.candidates import Tried
 from modularsql.guard.grain import Seen
 from modularsql.guard.policy import Policy
 from modularsql.guard.session import Counts, Session
 from modularsql.multiplicity.question import Question
-from modularsql.records import Failure, Finding, Probe
+from modularsql.ports import Model
+from modularsql.records import Failure, Finding, Probe, Rescue
 from modularsql.rows import Rows
 from modularsql.sql.allow import Allowance, is_allowed
 from modularsql.sql.statement import Many, NoSql, Statement
@@ -16,7 +18,11 @@ from modularsql.sql.statement import Many, NoSql, Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Grows by `replace`; `allowed` and `notes_in_sql` say which rules are to be silent."""
+    """Grows by `replace`; `allowed` and `notes_in_sql` say which rules are to be silent.
+
+    `probe` is about the query as given; `now` about the one that stands in its place, `raw` all
+    that is known of the query before patches. `asked` and `hint` are words for a model.
+    """
 
     sql: str
     session: Session
@@ -35,6 +41,13 @@ class State:
     applied: tuple[str, ...] = ()
     final_sql: str = ""
     question: Question | None = None
+    asked: str = ""
+    hint: str = ""
+    candidates: tuple[str, ...] = ()
+    model: Model | None = None
+    raw: Tried | None = None
+    now: Probe | None = None
+    rescue: Rescue | None = None
     seen: Seen | None = None
     notes: tuple[str, ...] = ()
 

@@ -14,14 +14,26 @@ def read_completion(raw: bytes) -> ChatReply:
     """The texts and the tokens of a completion; `HttpError` (worth another try) if it is none."""
     try:
         value: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise _nonsense(raw) from None
+    return completion_of(value)
+
+
+def completion_of(value: Any) -> ChatReply:
+    """The same from JSON that was read before."""
+    try:
         choices = value["choices"]
         texts = tuple(choice["message"].get("content") or "" for choice in choices)
         if not texts or not all(isinstance(text, str) for text in texts):
             raise TypeError
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        what = "an empty reply" if not raw.strip() else "a reply that is no chat completion"
-        raise HttpError(status=0, words=what, again=True) from None
+    except (KeyError, TypeError, AttributeError):
+        raise _nonsense(value) from None
     return ChatReply(texts=texts, cost=_cost(value.get("usage")))
+
+
+def _nonsense(reply: object) -> HttpError:
+    what = "an empty reply" if not reply else "a reply that is no chat completion"
+    return HttpError(status=0, words=what, again=True)
 
 
 def _cost(usage: Any) -> Cost:

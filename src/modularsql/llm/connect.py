@@ -81,4 +81,21 @@ def _replay(path: str, settings: Settings) -> Model:
     return Player(Path(path))
 
 
-_KINDS: dict[str, Callable[[str, Settings], Model]] = {"replay": _replay}
+def _local(path: str, settings: Settings) -> Model:
+    from modularsql.llm.local import LocalModel
+
+    return LocalModel(Path(path), settings.threads)
+
+
+def _litellm(name: str, settings: Settings) -> Model:
+    from modularsql.llm.by_litellm import LiteLLM
+
+    is_default = settings.base_url == SETTINGS["base_url"].default
+    return LiteLLM(name, None if is_default else settings.base_url, settings)
+
+
+_KINDS: dict[str, Callable[[str, Settings], Model]] = {
+    "local": _local,
+    "litellm": _litellm,
+    "replay": _replay,
+}

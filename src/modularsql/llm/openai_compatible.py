@@ -93,7 +93,7 @@ class OpenAICompatible:
         """One call; once more for each optional part that the server turns out to refuse."""
         while True:
             without = self._without
-            body = _body(self.name, request, without)
+            body = chat_body(self.name, request, without)
             try:
                 return self._retrying.run(lambda attempt, body=body: self._send(body, attempt))  # type: ignore[misc]
             except HttpError as failure:
@@ -152,7 +152,9 @@ class OpenAICompatible:
                 return ModelError(f"{where} failed (HTTP {status}: {words})")
 
 
-def _body(name: str, request: ChatRequest, without: frozenset[str]) -> dict[str, Any]:
+def chat_body(
+    name: str, request: ChatRequest, without: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """The request as the protocol has it, without the parts that the server refused before."""
     limit = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
     parts: dict[str, Any] = {

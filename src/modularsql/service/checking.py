@@ -59,7 +59,7 @@ def check(request: CheckRequest) -> Answer:
     parsed = time.perf_counter()
     heard = _heard(statement, schema.catalog)
     spent = {"parse": parsed - start, "analyse": time.perf_counter() - parsed}
-    of_a_run = dict.fromkeys(("execute", "probe", "evidence", "repair"), 0.0)
+    of_a_run = dict.fromkeys(("execute", "probe", "evidence", "rescue", "repair"), 0.0)
     notes = allowances(statement) if isinstance(statement, Statement) else ()
     findings = tuple(f for f in heard.findings if not is_allowed(f, request.allow, notes))
     return Answer(

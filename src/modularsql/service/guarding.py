@@ -12,10 +12,14 @@ from modularsql.config import Settings
 from modularsql.declared.read import read_keys
 from modularsql.engines.connect import locate
 from modularsql.engines.isolated import IsolatedEngine
+from modularsql.engines.several import SeveralEngines
 from modularsql.errors import InputError, SetupError
+from modularsql.evaluation.pools import read_candidates
+from modularsql.guard.candidates import AT_ONCE
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
 from modularsql.guard.verdict import loudest, reaches, remaining
+from modularsql.llm.connect import connect_model
 from modularsql.ports import Cautious, Engine
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
 from modularsql.service.keyed import KeyedEngine
@@ -38,6 +42,7 @@ class GuardRequest:
     allow: Sequence[str] = ()
     execute: bool = True
     keys: Path | None = None
+    candidates: Path | None = None
 
 
 def guard(request: GuardRequest) -> Answer:
@@ -48,8 +53,10 @@ def guard(request: GuardRequest) -> Answer:
     sql = read_sql(request.sql)
     shown = locate(request.target).shown
     keys = None if request.keys is None else read_keys(request.keys, Path(shown).stem)
-    engine: Engine = IsolatedEngine(request.target, request.settings)
-    with Guard(engine, settings=request.settings) as door:
+    candidates = () if request.candidates is None else read_candidates(request.candidates)
+    model = connect_model(request.settings)
+    engine = _engine(request, several=bool(candidates))
+    with Guard(engine, settings=request.settings, model=model) as door:
         problems = engine.warnings() if isinstance(engine, Cautious) else ()
         if keys is not None:
             door.engine = keyed = KeyedEngine(engine, keys, request.settings.limits())
@@ -57,6 +64,7 @@ def guard(request: GuardRequest) -> Answer:
         answer = door.run(
             sql,
             question=request.question,
+            candidates=candidates,
             params=params,
             fix=request.fix,
             allow=request.allow,
@@ -70,6 +78,15 @@ def guard(request: GuardRequest) -> Answer:
             "locked",
         )
     return answer
+
+
+def _engine(request: GuardRequest, several: bool) -> Engine:
+    """The database in a process of its own; in a few where candidates are to be tried."""
+
+    def open_() -> Engine:
+        return IsolatedEngine(request.target, request.settings)
+
+    return SeveralEngines(open_, AT_ONCE) if several else open_()
 
 
 def exit_status(answer: Answer, fail_on: str) -> int:

@@ -5,8 +5,8 @@ keeps its SQL and is counted.
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from modularsql.config import Settings
@@ -14,9 +14,13 @@ from modularsql.engines.isolated import GRACE
 from modularsql.errors import ModularSqlError
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
-from modularsql.records import Answer, FailureKind
+from modularsql.llm.desk import ModelDesk
+from modularsql.ports import Model
+from modularsql.records import Answer, Cost, FailureKind, Rescue
 from modularsql.service.opened import Opened
 from modularsql.service.workers import Loss, Work, run_all
+
+_MOST_CALLS = 4  # of a model for one question: two votes, each asked for twice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,8 @@ class Task:
     database: str
     sql: str
     question: str = ""
+    hint: str = ""
+    candidates: tuple[str, ...] = ()
     repairs: bool = True
 
 
@@ -39,23 +45,38 @@ class Repaired:
     rules: tuple[str, ...] = ()
     sql: str | None = None
     problem: str | None = None
+    rescue: Rescue | None = None
+    cost: Cost = field(default_factory=Cost)
+    rescue_ms: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
-def guard_all(tasks: list[Task], settings: Settings) -> Generator[Repaired, None, None]:
+def guard_all(
+    tasks: list[Task], settings: Settings, model: Model | None = None
+) -> Generator[Repaired, None, None]:
     """Guard each query with repairs applied; results in the order of the tasks.
 
-    Close the iterator to end the workers. Raises `SetupError` when no worker can be started.
+    The model stays in this process; workers ask it through `llm.desk`. Close the iterator to end
+    the workers. Raises `SetupError` when no worker can be started.
     """
-    work = Work(
-        prepare=prepare,
-        do=guarded,
-        seconds=partial(_seconds, settings.timeout + GRACE),
-        smaller=_smaller,
-        lost=_lost,
-    )
-    with closing(run_all(tasks, work, settings)) as results:
-        for some in results:
+    with ExitStack() as stack:
+        desk = None if model is None else stack.enter_context(ModelDesk(model))
+        work = Work(
+            prepare=partial(prepare, model=None if desk is None else desk.door()),
+            do=guarded,
+            seconds=partial(_seconds, _limit(settings, asks=model is not None)),
+            smaller=_smaller,
+            lost=_lost,
+            at_once=1 if model is None else settings.model_concurrency,
+        )
+        for some in stack.enter_context(closing(run_all(tasks, work, settings))):
             yield from some
+
+
+def _limit(settings: Settings, asks: bool) -> float:
+    """Seconds one question may take: its queries, candidates and repairs, and what it asks."""
+    once = settings.timeout + GRACE
+    return 3 * once + _MOST_CALLS * settings.model_timeout if asks else once
 
 
 def _seconds(limit: float, task: Task) -> float:
@@ -72,12 +93,13 @@ def _lost(task: Task, loss: Loss) -> Repaired:
 
 
 _opened: Opened | None = None
+_model: Model | None = None
 
 
-def prepare(settings: Settings) -> None:
+def prepare(settings: Settings, model: Model | None = None) -> None:
     """In a worker process, once."""
-    global _opened
-    _opened = Opened(settings)
+    global _opened, _model
+    _opened, _model = Opened(settings), model
 
 
 def guarded(task: Task) -> Repaired:
@@ -86,8 +108,14 @@ def guarded(task: Task) -> Repaired:
     settings = _opened.settings
     try:
         policy = choose_policy(settings.policy if task.repairs else "off", settings)
-        door = Guard(_opened.engine(task.database), policy, settings)
-        answer = door.run(task.sql, question=task.question, fix=True)
+        with _opened.use(task.database) as engine:
+            answer = Guard(engine, policy, settings, _model).run(
+                task.sql,
+                question=task.question,
+                hint=task.hint,
+                candidates=task.candidates,
+                fix=True,
+            )
     except ModularSqlError as error:
         status = "locked" if error.kind == "locked" else "no_database"
         return Repaired(id=task.id, status=status, problem=error.message)
@@ -102,6 +130,10 @@ def guarded(task: Task) -> Repaired:
         status=_status(answer),
         rules=answer.applied,
         sql=answer.final_sql if answer.applied else None,
+        rescue=answer.rescue,
+        cost=answer.cost,
+        rescue_ms=answer.timing_ms["rescue"],
+        notes=answer.notes,
     )
 
 

@@ -28,6 +28,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             "truncated": answer.truncated,
             "timing_ms": dict(answer.timing_ms),
             "cost": asdict(answer.cost),
+            "rescue": None if answer.rescue is None else asdict(answer.rescue),
             "notes": answer.notes,
         }
     )

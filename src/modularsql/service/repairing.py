@@ -10,6 +10,7 @@ from typing import Any
 from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, read_dataset
+from modularsql.evaluation.pools import Pools, read_pools
 from modularsql.evaluation.predictions import (
     Predictions,
     check_out,
@@ -18,17 +19,14 @@ from modularsql.evaluation.predictions import (
     write_predictions,
 )
 from modularsql.guard.policy_file import choose_policy
+from modularsql.guard.probe import TRIGGERS
 from modularsql.json_values import plain
+from modularsql.llm.connect import connect_model
+from modularsql.ports import Model
 from modularsql.service.in_workers import Repaired, Task, guard_all
 from modularsql.service.jsonable import SCHEMA_VERSION
+from modularsql.service.rescuing import RescueSummary
 from modularsql.service.sources import check_root, find_databases
-
-TRIGGERS = {  # our probe status: the paper's name for the trigger
-    "error": "exec_error",
-    "timeout": "exec_error",
-    "empty": "empty_result",
-    "duplicates": "cartesian_explosion",
-}
 
 Progress = Callable[[int, int], None]
 """Called with the number of questions done and of all."""
@@ -43,6 +41,7 @@ class RepairRequest:
     db_root: Path
     out: Path
     settings: Settings
+    pools: Path | None = None
     progress: Progress = lambda done, total: None
 
 
@@ -62,6 +61,7 @@ class RepairSummary:
     problems: Counter[str] = field(default_factory=Counter)
     missing_databases: set[str] = field(default_factory=set)
     unwritable: list[str] = field(default_factory=list)
+    rescue: RescueSummary = field(default_factory=RescueSummary)
 
     @property
     def changed(self) -> int:
@@ -84,6 +84,7 @@ class RepairSummary:
                 "problems": dict(self.problems),
                 "unwritable": self.unwritable,
                 "note": self.note,
+                "rescue": self.rescue.as_json(),
                 "out": self.out,
             }
         )
@@ -97,6 +98,7 @@ class RepairSummary:
         self.by_rule.update(one.rules)
         if one.problem:
             self.problems[one.problem] += 1
+        self.rescue.add(one, flagged=one.status in TRIGGERS)
 
 
 def repair(request: RepairRequest) -> RepairSummary:
@@ -110,6 +112,8 @@ def repair(request: RepairRequest) -> RepairSummary:
     dataset = read_dataset(request.dataset)
     predictions = read_predictions(request.predictions, dataset)
     databases = find_databases(request.db_root, dataset)
+    pools = {} if request.pools is None else read_pools(request.pools, dataset)
+    model = connect_model(request.settings)
     _check_is_new(request.out, (predictions.path, dataset.path, *filter(None, databases.values())))
     check_out(predictions, request.out)
     summary = RepairSummary(
@@ -119,8 +123,10 @@ def repair(request: RepairRequest) -> RepairSummary:
         note=dataset.note,
         missing_databases={name for name, path in databases.items() if path is None},
     )
+    summary.rescue = RescueSummary(pools=len(pools), model=request.settings.model)
     sqls: dict[str, str] = {}
-    with closing(_guarded(predictions, dataset, databases, request.settings)) as results:
+    given = _Given(predictions=predictions, dataset=dataset, databases=databases, pools=pools)
+    with closing(_guarded(given, request.settings, model)) as results:
         for done, one in enumerate(results, 1):
             summary.add(one)
             _take(one, predictions, sqls, summary)
@@ -150,15 +156,22 @@ def _take(
         summary.unwritable.append(one.id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """What is read before anything is run."""
+
+    predictions: Predictions
+    dataset: Dataset
+    databases: dict[str, Path | None]
+    pools: Pools
+
+
 def _guarded(
-    predictions: Predictions,
-    dataset: Dataset,
-    databases: dict[str, Path | None],
-    settings: Settings,
+    given: _Given, settings: Settings, model: Model | None
 ) -> Generator[Repaired, None, None]:
     tasks = []
-    for question, prediction in zip(dataset.questions, predictions.items, strict=True):
-        path = databases[question.db]
+    for question, prediction in zip(given.dataset.questions, given.predictions.items, strict=True):
+        path = given.databases[question.db]
         if not prediction.sql:
             yield Repaired(id=question.id, status="no_sql")
         elif path is None:
@@ -170,9 +183,11 @@ def _guarded(
                     database=str(path),
                     sql=prediction.sql,
                     question=question.question,
+                    hint=question.hint,
+                    candidates=given.pools.get(question.id, ()),
                 )
             )
     # Questions on one database in a row: a worker then opens few.
     tasks.sort(key=lambda task: task.database)
     # Findings are not shown here, so nothing is measured for a reader.
-    yield from guard_all(tasks, replace(settings, evidence_seconds=0))
+    yield from guard_all(tasks, replace(settings, evidence_seconds=0), model)

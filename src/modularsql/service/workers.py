@@ -7,10 +7,12 @@ parts; the smallest one that still ends its worker is lost, and nothing else.
 """
 
 import gc
+import math
 import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -65,7 +67,8 @@ class Work(Generic[T, R]):
 
     `prepare` and `do` run in the workers and travel by name: functions at the top of a module.
     The others run here: `seconds` bounds the queries of a task, `smaller` gives the parts to try
-    after a loss (none: give up), `lost` the result of a task that was given up.
+    after a loss (none: give up), `lost` the result of a task that was given up. `at_once` tasks
+    are worked on at a time, in threads of all workers: for tasks that mostly wait.
     """
 
     prepare: Callable[[Settings], None]
@@ -73,6 +76,7 @@ class Work(Generic[T, R]):
     seconds: Callable[[T], float]
     smaller: Callable[[T, Loss], Sequence[T]]
     lost: Callable[[T, Loss], R]
+    at_once: int = 1
 
 
 def run_all(
@@ -105,7 +109,7 @@ def _in_one_pool(
     """Results in order, until all are there or the pool broke."""
     workers = min(settings.jobs or _cores(), len(tasks))
     with _pool(workers, work.prepare, settings) as pool:
-        desk = _Desk(pool, work)
+        desk = _Desk(pool, work, math.ceil(work.at_once / workers))
         with deaf_to_ctrl_c():
             futures = [(some, desk.start(some)) for some in _portions(tasks, workers)]
         for some, future in futures:
@@ -118,15 +122,17 @@ def _in_one_pool(
 class _Desk(Generic[T, R]):
     """Hands tasks to the workers of a pool."""
 
-    def __init__(self, pool: ProcessPool, work: Work[T, R]) -> None:
+    def __init__(self, pool: ProcessPool, work: Work[T, R], threads: int) -> None:
         self._pool = pool
         self._work = work
+        self._threads = threads
 
     def start(self, some: Sequence[T]) -> "ProcessFuture[list[R]]":
         """Hand over a portion."""
         within = max(map(self._work.seconds, some)) + OWN_WORK
         more = _HAND_BACK if len(some) > 1 else 0.0
-        return self._pool.schedule(_work_through, args=(self._work.do, some), timeout=within + more)
+        args = (self._work.do, some, self._threads)
+        return self._pool.schedule(_work_through, args=args, timeout=within + more)
 
     def results(self, some: Sequence[T], future: "ProcessFuture[list[R]]") -> Iterator[list[R]]:
         """What became of a portion; of one that was lost with its worker, task by task."""
@@ -224,8 +230,10 @@ def _start(prepare: Callable[[Settings], None], settings: Settings, scratch: str
     gc.freeze()  # what was loaded stays: the collector need not look at it again and again
 
 
-def _work_through(do: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+def _work_through(do: Callable[[T], R], tasks: Sequence[T], threads: int) -> list[R]:
     """The first of the tasks, as many as take about a second; at least one."""
+    if threads > 1:
+        return _in_threads(do, tasks, threads)
     end = time.monotonic() + _HAND_BACK
     done: list[R] = []
     for task in tasks:
@@ -233,3 +241,13 @@ def _work_through(do: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
         if time.monotonic() > end:
             break
     return done
+
+
+def _in_threads(do: Callable[[T], R], tasks: Sequence[T], threads: int) -> list[R]:
+    """The same, several at a time."""
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(do, task) for task in tasks]
+        wait(futures, timeout=_HAND_BACK)
+        # Threads take tasks in their order; cancelled from the end, those begun are the first ones.
+        begun = [future for future in reversed(futures) if not future.cancel()]
+    return [future.result() for future in reversed(begun)]
