@@ -30,6 +30,15 @@ _PROMPT = "SQL: {sql}\nThe question that this query answers:"
 _LONGEST_SQL = 1_000
 
 
+INTRO = """# An experiment: choosing by the likelihood of the question
+
+Written by `python -m benchmarks.likelihood MODEL.gguf`, here with {model}. A candidate is scored by
+log P(question | SQL) under the model; nothing is generated, so even a model that is too weak to
+judge can be asked. Only questions with right and wrong candidates count, a bounded sample of each
+set; systems' answers to a question make one pool. Intervals are those of [rescue.md](rescue.md).
+"""
+
+
 class Likelihood:
     """log P(question | SQL), by decoding under a grammar that allows the question alone."""
 
@@ -116,6 +125,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60, help="questions of each set at most")
     given = parser.parse_args()
     require()
+    print(INTRO.format(model=given.model.name))
     model = Likelihood(given.model)
     for pools in pool_sets():
         cases = list(mixed(pools))

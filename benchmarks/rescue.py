@@ -3,8 +3,7 @@
 python -m benchmarks.rescue > docs/rescue.md
 python -m benchmarks.rescue --model local:FILE.gguf --most 20      a real judge, a bounded sample
 
-Set-EX and Multiset-EX are the paper's (section 2.2). Intervals are paired bootstraps of 95 %, with
-whole databases drawn where there are several.
+With `--model` the given model is the judge in place of the two that are none.
 """
 
 import argparse
@@ -212,8 +211,10 @@ def _ups(before: Scores, after: Scores) -> int:
 
 
 def difference(before: Sequence[int], after: Sequence[int], cases: Sequence[Case]) -> str:
-    """The paired difference in points, with its interval."""
-    paired = compare_paired(before, after, [str(case.database) for case in cases])
+    """The paired difference in points, with its interval; see INTRO for what is drawn."""
+    several = len({case.database for case in cases}) > 1
+    clusters = [str(case.database) if several else case.question for case in cases]
+    paired = compare_paired(before, after, clusters)
     if paired is None:
         return "(needs scipy)"
     interval = paired.clustered or paired.interval
@@ -259,8 +260,18 @@ def costs(scores: dict[str, Scores], cases: Sequence[Case]) -> list[str]:
 
 INTRO = """# Rescue from candidate pools
 
-Written by `python -m benchmarks.rescue`; how to read it stands in `benchmarks/rescue.py` and
-`benchmarks/pool_sets.py`.
+Written by `python -m benchmarks.rescue`.
+
+- Set-EX and Multiset-EX are the paper's (section 2.2). `off` is the query as it was selected: the
+  first candidate of a sampled pool, or one system's answer. Orders are those of
+  [interfaces.md](interfaces.md). Points are per cent of questions.
+- No real model was asked. `judge: best` picks a right candidate wherever there is one, which no
+  judge can beat; `judge: chance` picks any, which each should beat. What a real judge is worth lies
+  between; `--model NAME` measures it. `regenerate` needs a real one and is missing here.
+- Rows without a judge are rules, and final: `selector` is the paper's (4.4), `findings` ours.
+- Intervals are paired bootstraps (95 %). Whole databases are drawn; where there is but one, all
+  answers to one question together.
+- Fixed and broken count questions that became right, or wrong, as multisets.
 """
 
 
