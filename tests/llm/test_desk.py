@@ -13,11 +13,6 @@ from modularsql.ports import ChatRequest
 from .conftest import request
 
 
-def asked(door: DeskModel, texts: list[str]) -> list[str]:
-    """What a worker process is told."""
-    return [door.chat(request(text)).texts[0] for text in texts]
-
-
 def echo(asked: ChatRequest) -> str:
     return asked.messages[0].text.upper()
 
@@ -27,7 +22,8 @@ def test_another_process_gets_replies_of_the_model_here() -> None:
     with ModelDesk(script) as desk:
         context = multiprocessing.get_context("spawn")
         with context.Pool(1) as pool:
-            assert pool.apply(asked, (desk.door(), ["a", "b"])) == ["A", "B"]
+            replies = [pool.apply(desk.door().chat, (request(text),)) for text in "ab"]
+    assert [reply.texts for reply in replies] == [("A",), ("B",)]
     assert len(script.requests) == 2
 
 
