@@ -6,7 +6,7 @@ A test reads the rows of its relation from `q`, whose columns are `c0`, `c1`, â€
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -122,17 +122,12 @@ def _among(known: int) -> str:
 
 def _of_prefixes(block: Block, writer: Writer, mixed: bool) -> Iterator[Claimed]:
     """What stands in FROM up to a join, but for rows that later conditions reject."""
-    for number, last in prefixes(block):
-        end = block.sources.index(last) + 1
-        before, later = block.sources[:end], block.sources[end:]
-        relation = last.after
+    for number, before in prefixes(block, writer.dialect):
+        later = [source for source in block.sources if source not in before]
+        relation = before[-1].after
         if relation is None or any(s.kind == JoinKind.SEMI for s in before):
             continue
-        names, columns = [], []
-        for source in before:
-            known = [(n, a) for n, a in source.columns.items() if not n.startswith(UNNAMED)]
-            names += [f'{source.alias}."{name}"' for name, _ in known[:3]]
-            columns += [attribute for _, attribute in known[:3]]
+        names, columns = _columns(before)
         rejected = block.where.not_null | union(
             s.predicate.not_null for s in later if s.kind != JoinKind.LEFT or s.undone
         )
@@ -146,6 +141,18 @@ def _of_prefixes(block: Block, writer: Writer, mixed: bool) -> Iterator[Claimed]
         found = _of_columns(relation, columns, False, mixed)
         claims = (c._replace(kind=f"{c.kind} of a prefix") for c in found)
         yield Claimed(rows, len(columns), tuple(claims), mixed)
+
+
+def _columns(sources: Sequence[Source]) -> tuple[list[str], list[int]]:
+    """Some columns of each source: as SQL, and their attributes."""
+    known = [
+        [(f'{s.alias}."{n}"', a) for n, a in s.columns.items() if not n.startswith(UNNAMED)][:3]
+        for s in sources
+        if s.kind != JoinKind.SEMI
+    ]
+    # The first of each come first: these are taken in pairs.
+    found = [one for level in zip_longest(*known) for one in level if one is not None]
+    return [name for name, _ in found], [attribute for _, attribute in found]
 
 
 def _all(sources: Sequence[Source]) -> list[int]:
@@ -166,22 +173,26 @@ def _of_rows(block: Block, writer: Writer, mixed: bool) -> Iterator[Claimed]:
             found.append((entity, False))
         elif groups and multiplied(block, entity, within(block)) is None:
             found.append((entity, True))
-    if not found:
-        return
-    columns = [(s, f"{s.alias}.{name}") for s in tables for name in _identity(s)]
-    texts = [column for _, column in columns] + [writer.text(term) for term in groups]
+    columns = [(s, f"{s.alias}.{name}") for s in tables for name in _identity(s) if found]
+    names, attributes = _columns(block.sources)
+    texts = [*names, *(column for _, column in columns), *(writer.text(term) for term in groups)]
     rows = writer.rows(block, texts)
-    width = len(texts)
-    claims = []
+    if rows is None:
+        return
+    first, width = len(names), len(texts)
+    kinds = (
+        c._replace(kind=f"{c.kind} of FROM")
+        for c in _of_columns(block.rows, attributes, False, mixed)
+    )
+    claims = list(kinds) if len(block.sources) > 1 else []
     for entity, in_group in found:
-        own = [f"c{i}" for i, (source, _) in enumerate(columns) if source in entity]
-        by = own + [f"c{i}" for i in range(len(columns), width) if in_group]
+        own = [f"c{first + i}" for i, (source, _) in enumerate(columns) if source in entity]
+        by = own + [f"c{i}" for i in range(first + len(columns), width) if in_group]
         there = " AND ".join(f"{name} IS NOT NULL" for name in own)
         test = f"SELECT 1 FROM q WHERE {there} GROUP BY {', '.join(by)} HAVING COUNT(*) > 1"
         words = f"{', '.join(source.alias for source in entity)} not repeated"
         claims.append(Claim("no fan-out in a group" if in_group else "no fan-out", words, test))
-    if rows is not None:
-        yield Claimed(rows, width, tuple(claims), mixed)
+    yield Claimed(rows, width, tuple(claims), mixed)
 
 
 def _identity(source: Source) -> tuple[str, ...]:

@@ -286,6 +286,8 @@ DUCKDB_KEYS = """
     SELECT publisher FROM hero GROUP BY ROLLUP (publisher) => -
     SELECT publisher FROM hero GROUP BY CUBE (publisher) => -
     SELECT publisher, name FROM hero GROUP BY GROUPING SETS ((publisher), (name)) => -
+    SELECT DISTINCT a, b FROM (SELECT name AS a, name AS b FROM hero \\
+        GROUP BY GROUPING SETS ((1), (name))) => a, b
     SELECT publisher, name FROM hero GROUP BY (publisher, name) => name, publisher
     SELECT COUNT(*) AS n FROM hero GROUP BY () => ()
     SELECT publisher, name, COUNT(*) AS n FROM hero GROUP BY ALL => name, publisher

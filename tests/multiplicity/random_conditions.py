@@ -58,8 +58,8 @@ class Conditions:
 
     def condition(self, before: Sequence[Part], part: Part, outer: Sequence[Part]) -> str:
         """An ON: equalities with what stands before, at times more or less than that."""
-        if self.chance(0.04):
-            return self.hidden(before, outer)
+        if self.chance(0.5 if part.is_one_row else 0.03):
+            return self.hidden(before)
         terms = []
         for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
             one, other = self.column([part]), self.column(before)
@@ -77,11 +77,15 @@ class Conditions:
         word = " OR " if self.chance(0.06) else " AND "
         return word.join(terms)
 
-    def hidden(self, before: Sequence[Part], outer: Sequence[Part]) -> str:
+    def hidden(self, before: Sequence[Part]) -> str:
         """A condition that depends on more than the values of the columns it names."""
-        if self.is_sqlite and self.chance(0.4):
-            return f"hex({self.column(before)}) < {self.random.choice(TEXTS)}"
-        return f"EXISTS ({self.query(0, [*outer, *before], width=1).sql})"
+        one = self.column(before)
+        if self.is_sqlite and self.chance(0.5):
+            return self.random.choice(
+                [f"hex({one}) > hex({self.literal})", f"typeof({one}) = 'integer'"]
+            )
+        table = self.random.choice(self.schema.tables)
+        return f"EXISTS (SELECT 1 FROM {table.name} AS h WHERE h.id = {one})"
 
     def predicate(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
         """One condition of WHERE."""

@@ -84,7 +84,7 @@ class Queries(Conditions):
     def sources(self, depth: int, outer: Sequence[Part]) -> tuple[str, list[Part]]:
         """FROM with its joins."""
         text, part = self.source(depth, outer)
-        parts = [part]
+        parts, near = [part], [part]  # near: what ON sees where a comma binds weaker than JOIN
         for _ in range(self.random.choice([0, 1, 1, 1, 2, 2, 3])):
             more, part = self.source(depth, outer, parts)
             # In ON SQLite looks at what is still to come as well.
@@ -95,13 +95,16 @@ class Queries(Conditions):
                 on = self.condition([part], other, outer)
                 kind = self.random.choice([*self.kinds(), "LEFT JOIN"])
                 nested = f"({more} {kind} {inner} ON {on})"
-                on = self.condition(parts, self.random.choice([part, other]), outer)
+                on = self.condition(near, self.random.choice([part, other]), outer)
                 kind = self.random.choice([*self.kinds(), "LEFT JOIN", "LEFT JOIN"])
                 text += f" {kind} {nested} ON {on}"
                 parts += [part, other]
+                near += [part, other]
                 continue
-            text += self.join(more, parts, part, outer)
+            joined = self.join(more, near, part, outer, after_comma=len(near) < len(parts))
+            text += joined
             parts.append(part)
+            near = [part] if joined.startswith(",") and not self.is_sqlite else [*near, part]
         return text, parts
 
     def kinds(self) -> list[str]:
@@ -109,11 +112,21 @@ class Queries(Conditions):
         padding = ["RIGHT JOIN", "FULL JOIN", "RIGHT JOIN", "FULL JOIN"] if self.has_padding else []
         return ["JOIN"] * 5 + ["LEFT JOIN"] * 4 + padding
 
-    def join(self, text: str, before: list[Part], part: Part, outer: Sequence[Part]) -> str:
+    def join(
+        self,
+        text: str,
+        before: list[Part],
+        part: Part,
+        outer: Sequence[Part],
+        *,
+        after_comma: bool = False,
+    ) -> str:
         """One more source, by some kind of join."""
         kinds = self.kinds()
+        if after_comma:
+            kinds += ["RIGHT JOIN"] * 8
         if not self.is_sqlite and self.chance(0.1):
-            kinds = ["SEMI JOIN", "ANTI JOIN", "ASOF JOIN", "POSITIONAL JOIN"]
+            kinds = ["SEMI JOIN", "ANTI JOIN", "ASOF JOIN", "ASOF JOIN", "POSITIONAL JOIN"]
         kind = self.random.choice(kinds)
         if kind == "POSITIONAL JOIN":
             return f" POSITIONAL JOIN {text}"
@@ -132,7 +145,7 @@ class Queries(Conditions):
             return f" NATURAL {kind} {text}"
         if how < 0.25:
             return f" CROSS JOIN {text}"
-        if how < 0.3:
+        if how < (0.3 if self.is_sqlite else 0.4):
             return f", {text}"
         on = self.condition(before, part, outer)
         if kind == "ASOF JOIN":
@@ -151,7 +164,13 @@ class Queries(Conditions):
         if self.chance(0.05):
             value = self.random.choice(["COUNT(*)", "MAX(id)", "MIN(id)"])
             home = self.random.choice(self.schema.tables).name
-            return f"(SELECT {value} AS id FROM {home}) AS {alias}", Part(alias, ("id",))
+            return f"(SELECT {value} AS id FROM {home}) AS {alias}", Part(
+                alias, ("id",), is_one_row=True
+            )
+        if before and not self.is_sqlite and self.chance(0.04):
+            home, one = self.random.choice(self.schema.tables).name, self.column(before)
+            query = f"SELECT COUNT(*) AS id FROM {home} AS h WHERE h.id = {one}"
+            return f"LATERAL ({query}) AS {alias}", Part(alias, ("id",), is_one_row=True)
         if depth and self.chance(0.25):
             if before and not self.is_sqlite and self.chance(0.3):
                 query = self.query(depth - 1, [*outer, *before])

@@ -41,6 +41,7 @@ class Part:
     alias: str
     columns: tuple[str, ...]
     has_row_id: bool = False
+    is_one_row: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ def sqlite_database(random: Random, schema: RandomSchema) -> sqlite3.Connection:
 def duckdb_database(random: Random, schema: RandomSchema) -> duckdb.DuckDBPyConnection:
     """The schema in memory, with random data."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
+    connection.execute("SET enable_progress_bar = false")
     for table in schema.tables:
         connection.execute(table.ddl)
         marks = ", ".join("?" * len(table.columns))

@@ -11,7 +11,7 @@ from functools import cache
 
 from sqlglot import Dialect, exp
 
-from modularsql.multiplicity.model import Block, JoinKind, Query, Source
+from modularsql.multiplicity.model import Block, Query, Source
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Writer:
     """Writes parts of one tree as text."""
 
     def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
         self._generator = _generator(dialect)
         self._written: dict[int, str] = {}
 
@@ -132,20 +133,31 @@ def queries(query: Query) -> Iterator[Query]:
         yield from queries(one)
 
 
-def prefixes(block: Block) -> Iterator[tuple[int, Source]]:
-    """How many joins make a prefix of FROM, and its last source; none where parts are nested."""
+def prefixes(block: Block, dialect: str) -> Iterator[tuple[int, list[Source]]]:
+    """Each prefix of FROM by the number of its joins, with its sources.
+
+    Other than in SQLite a comma binds weaker than JOIN: what stands between commas is one part.
+    """
     joins = block.select.args.get("joins") or []
-    plain = [s for s in block.sources if s.kind != JoinKind.FIRST]
-    if len(plain) != len(joins) or len(block.sources) != len(joins) + 1:
-        return
-    if any(s.join is None for s in plain) or any(_is_comma(s.join) for s in plain):
-        return
-    yield from enumerate(plain[:-1], start=1)
+    met: list[Source] = []
+    for number, part in enumerate([block.select.args.get("from_"), *joins]):
+        met += [source for source in block.sources if _part(source, block.select) is part]
+        whole = dialect == "sqlite" or not any(_is_comma(join) for join in joins)
+        if 0 < number < len(joins) and (whole or _is_comma(joins[number])):
+            yield number, list(met)
 
 
-def _is_comma(join: exp.Join | None) -> bool:
+def _part(source: Source, select: exp.Select) -> exp.Expr | None:
+    """The part of FROM that a source stands in."""
+    node: exp.Expr | None = source.node
+    while node is not None and node.parent is not select:
+        node = node.parent
+    return node
+
+
+def _is_comma(join: exp.Join) -> bool:
     words = ("side", "kind", "method", "on", "using")
-    return join is not None and not any(join.args.get(word) for word in words)
+    return not any(join.args.get(word) for word in words)
 
 
 def _is_correlated(query: Query) -> bool:

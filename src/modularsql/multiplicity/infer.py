@@ -161,10 +161,11 @@ def _output(block: Block, context: Context) -> Relation:
     outputs = union(output.attribute for output in block.outputs)
     if block.is_aggregate:
         identity = context.attributes.new("group")
-        relation = grouped(relation, block.group or 0, identity, outputs)
         if block.is_regrouped:
+            outputs = _apart(block, context)
             relation = opaque(identity, outputs)
         else:
+            relation = grouped(relation, block.group or 0, identity, outputs)
             relation = filtered(relation, _having(block, context))
     relation = _first_of_each(block, relation, context)
     if any(makes_rows(output.expression) for output in block.outputs):
@@ -173,6 +174,16 @@ def _output(block: Block, context: Context) -> Relation:
     if block.is_distinct:
         relation = _distinct(block, relation, outputs, context)
     return only_row(relation) if _is_one(block.select.args.get("limit")) else relation
+
+
+def _apart(block: Block, context: Context) -> int:
+    """Attributes for the outputs of ROLLUP: of two that show one column, one may be NULL."""
+    found = 0
+    for output in block.outputs:
+        if output.attribute & found:
+            output.attribute = context.attributes.new(output.name)
+        found |= output.attribute
+    return found
 
 
 def _having(block: Block, context: Context) -> Predicate:
