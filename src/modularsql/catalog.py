@@ -9,13 +9,21 @@ from modularsql.records import Evidence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column as the engine declares it; `collation` is None for byte-wise text comparison."""
+    """A column as the engine declares it; `collation` is None for byte-wise text comparison.
+
+    `not_null` is the evidence that it holds no NULL, None where there is none.
+    """
 
     name: str
     type: str = ""
-    nullable: bool = True
+    not_null: Evidence | None = None
     collation: str | None = None
     generated: bool = False
+
+    @property
+    def nullable(self) -> bool:
+        """Whether the engine lets it hold NULL, whatever else is said of it."""
+        return self.not_null is not Evidence.ENFORCED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +42,22 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKey:
-    """Columns that refer to another table; `resolved` is False where the target is missing."""
+    """Columns that refer to another table; `resolved` is False where the target is missing.
+
+    `target_schema` is empty where it is not known which schema's table is meant.
+    """
 
     columns: tuple[str, ...]
     target: str
     target_columns: tuple[str, ...]
     evidence: Evidence
     resolved: bool = True
+    target_schema: str = ""
+
+    def refers_to(self, table: "Table") -> bool:
+        """Whether it is this table that it refers to, case ignored."""
+        is_near = self.target_schema.casefold() in ("", table.schema.casefold())
+        return is_near and self.target.casefold() == table.name.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +101,7 @@ class Catalog:
             if table.name.casefold() == folded and schema in (None, table.schema):
                 return table
         return None
+
+    def referred(self, key: ForeignKey) -> Table | None:
+        """The table that a foreign key refers to."""
+        return next((table for table in self.tables if key.refers_to(table)), None)

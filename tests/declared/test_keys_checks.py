@@ -115,7 +115,7 @@ def test_only_claims_of_the_grade_are_checked_and_none_that_points_nowhere() -> 
     guess = ForeignKey(columns=("a",), target="t", target_columns=("a",), evidence=Evidence.ASSUMED)
     table = Table(
         name="t",
-        columns=(Column(name="a", nullable=False),),
+        columns=(Column(name="a", not_null=Evidence.ENFORCED),),
         keys=(enforced,),
         foreign_keys=(nowhere, lost, guess),
     )

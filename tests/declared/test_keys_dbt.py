@@ -6,7 +6,7 @@ import pytest
 
 from modularsql.catalog import Table
 from modularsql.declared.dbt import read_manifest
-from modularsql.declared.facts import AssertedColumn, Declared
+from modularsql.declared.facts import Declared
 from modularsql.errors import InputError
 from modularsql.records import Evidence
 
@@ -83,7 +83,7 @@ def test_a_unique_test_passes_over_nulls_unless_the_column_is_tested_for_them() 
         (("order_id",), True, Evidence.ASSERTED)
     ]
     assert [key.null_distinct for key in both.keys] == [False]
-    assert isinstance(both.columns[0], AssertedColumn)
+    assert both.columns[0].not_null is Evidence.ASSERTED
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_combination_of_columns_counts_nulls_as_equal(columns: list[str]) -> N
     assert [(key.columns, key.null_distinct) for key in table.keys] == [
         (("order_id", "line"), False)
     ]
-    assert not any(isinstance(column, AssertedColumn) for column in table.columns)
+    assert not any(column.not_null is Evidence.ASSERTED for column in table.columns)
 
 
 BOTH = {"nodes": ["model.shop.customers", ORDERS]}
@@ -123,9 +123,10 @@ def test_a_relationship_is_a_foreign_key_whichever_version_wrote_it(test: dict[s
     table = only(read(test))
     assert table.name == "fct_orders"
     (key,) = table.foreign_keys
-    assert (key.columns, key.target, key.target_columns) == (
+    assert (key.columns, key.target_schema, key.target, key.target_columns) == (
         ("customer_id",),
-        "core.customers",
+        "core",
+        "customers",
         ("id",),
     )
     assert key.evidence is Evidence.ASSERTED
@@ -149,7 +150,8 @@ def test_a_source_is_named_by_its_identifier_and_told_from_a_model_of_the_same_n
     needed = {"nodes": [ORDERS, "source.shop.raw.orders"]}
     table = only(read(check("relationships", given, attached_node=None, depends_on=needed)))
     assert (table.schema, table.name) == ("landing", "ORDERS_V2")
-    assert table.foreign_keys[0].target == "prod.fct_orders"
+    (key,) = table.foreign_keys
+    assert (key.target_schema, key.target) == ("prod", "fct_orders")
 
 
 UNIQUE = {"column_name": "order_id"}
@@ -248,10 +250,8 @@ def test_an_enforced_contract_declares_keys() -> None:
         (("order_id", "line"), "primary", False),
         (("number",), "unique", True),
     ]
-    assert [(key.columns, key.target) for key in table.foreign_keys] == [
-        (("c",), "core.customers"),
-        (("d",), "x.days"),
-    ]
+    keys = [(key.columns, key.target_schema, key.target) for key in table.foreign_keys]
+    assert keys == [(("c",), "core", "customers"), (("d",), "x", "days")]
     assert declared.problems == ("m: a foreign_key constraint without `to`, left out",)
 
 

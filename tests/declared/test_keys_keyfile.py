@@ -4,7 +4,6 @@ import pytest
 
 from modularsql.catalog import ForeignKey
 from modularsql.declared import keyfile
-from modularsql.declared.facts import AssertedColumn
 from modularsql.declared.keyfile import read_keyfile
 from modularsql.errors import InputError
 from modularsql.records import Evidence
@@ -30,7 +29,7 @@ def test_every_part_is_an_assertion() -> None:
         (("number",), "unique", True),
         (("customer_id", "day"), "unique", True),
     ]
-    solid = [c.name for c in orders.columns if isinstance(c, AssertedColumn)]
+    solid = [c.name for c in orders.columns if c.not_null is Evidence.ASSERTED]
     assert solid == ["order_id", "customer_id"]
     assert orders.foreign_keys == (
         ForeignKey(

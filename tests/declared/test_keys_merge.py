@@ -4,7 +4,7 @@ import pytest
 
 from modularsql.catalog import Catalog, Table
 from modularsql.declared.ddl import catalog_of_ddl, read_ddl
-from modularsql.declared.facts import AssertedColumn, Declared
+from modularsql.declared.facts import Declared
 from modularsql.declared.keyfile import read_keyfile
 from modularsql.declared.merge import merge
 from modularsql.records import Evidence
@@ -40,7 +40,7 @@ def test_keys_and_foreign_keys_are_added_as_asserted_in_the_table_s_own_spelling
     found = table(declared)
     assert declared.problems == ()
     assert keys(found) == [("order_id", "primary", False), ("customer_id day", "unique", True)]
-    assert isinstance(found.columns[0], AssertedColumn)
+    assert found.columns[0].not_null is Evidence.ASSERTED
     assert found.columns[0].nullable
     (key,) = found.foreign_keys
     assert (key.columns, key.target, key.target_columns, key.resolved) == (

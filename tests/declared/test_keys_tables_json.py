@@ -10,7 +10,6 @@ import pytest
 
 from modularsql.catalog import ForeignKey, Key
 from modularsql.declared.checks import Check, apply_results, checks
-from modularsql.declared.facts import AssertedColumn
 from modularsql.declared.merge import merge
 from modularsql.declared.read import read_keys
 from modularsql.declared.tables_json import read_tables_json
@@ -39,7 +38,7 @@ def test_numbers_become_names_and_all_of_it_is_asserted() -> None:
     declared = read_tables_json([entry()], "shop", "tables.json")
     customer, orders = declared.catalog.tables
     assert [(c.name, c.type) for c in orders.columns] == [("No", ""), ("CustId", "NUMERIC")]
-    assert isinstance(customer.columns[0], AssertedColumn)
+    assert customer.columns[0].not_null is Evidence.ASSERTED
     assert customer.keys == (
         Key(columns=("Id",), kind="primary", null_distinct=False, evidence=Evidence.ASSERTED),
     )

@@ -58,7 +58,7 @@ class Conditions:
 
     def condition(self, before: Sequence[Part], part: Part, outer: Sequence[Part]) -> str:
         """An ON: equalities with what stands before, at times more or less than that."""
-        if self.chance(0.5 if part.is_one_row else 0.03):
+        if self.chance(0.03):
             return self.hidden(before)
         terms = []
         for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):

@@ -122,6 +122,8 @@ class Queries(Conditions):
         after_comma: bool = False,
     ) -> str:
         """One more source, by some kind of join."""
+        if part.is_one_row and self.chance(0.6):
+            return f" LEFT JOIN {text} ON {self.hidden(before)}"
         kinds = self.kinds()
         if after_comma:
             kinds += ["RIGHT JOIN"] * 8
@@ -161,7 +163,7 @@ class Queries(Conditions):
         if self.ctes and self.chance(0.3):
             cte = self.random.choice(self.ctes)
             return f"{cte.alias} AS {alias}", Part(alias, cte.columns)
-        if self.chance(0.05):
+        if self.chance(0.08):
             value = self.random.choice(["COUNT(*)", "MAX(id)", "MIN(id)"])
             home = self.random.choice(self.schema.tables).name
             return f"(SELECT {value} AS id FROM {home}) AS {alias}", Part(
@@ -169,8 +171,8 @@ class Queries(Conditions):
             )
         if before and not self.is_sqlite and self.chance(0.04):
             home, one = self.random.choice(self.schema.tables).name, self.column(before)
-            query = f"SELECT COUNT(*) AS id FROM {home} AS h WHERE h.id = {one}"
-            return f"LATERAL ({query}) AS {alias}", Part(alias, ("id",), is_one_row=True)
+            counted = f"SELECT COUNT(*) AS id FROM {home} AS h WHERE h.id = {one}"
+            return f"LATERAL ({counted}) AS {alias}", Part(alias, ("id",), is_one_row=True)
         if depth and self.chance(0.25):
             if before and not self.is_sqlite and self.chance(0.3):
                 query = self.query(depth - 1, [*outer, *before])

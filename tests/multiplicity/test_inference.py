@@ -168,7 +168,10 @@ def sources(sql: str) -> list[Source]:
 
 
 def test_a_conclusion_has_the_weakest_grade_of_what_it_rests_on() -> None:
-    columns = (Column(name="id", type="INTEGER", nullable=False), Column(name="k", type="INTEGER"))
+    columns = (
+        Column(name="id", type="INTEGER", not_null=Evidence.ENFORCED),
+        Column(name="k", type="INTEGER"),
+    )
     asserted = Key(columns=("id",), kind="primary", null_distinct=False, evidence=Evidence.ASSERTED)
     told = Table(name="told", columns=columns, keys=(asserted,))
     tables = Catalog(dialect="sqlite", tables=(*CATALOGS["sqlite"].tables, told))
@@ -176,9 +179,23 @@ def test_a_conclusion_has_the_weakest_grade_of_what_it_rests_on() -> None:
     assert query.relation.is_key(query.columns[0][1]) == Evidence.ASSERTED
 
 
+@pytest.mark.parametrize(
+    ("said", "grade"),
+    [(None, None), (Evidence.ASSERTED, Evidence.ASSERTED), (Evidence.ENFORCED, Evidence.ENFORCED)],
+)
+def test_a_unique_column_is_a_key_as_surely_as_it_holds_no_null(
+    said: Evidence | None, grade: Evidence | None
+) -> None:
+    column = Column(name="k", type="INTEGER", not_null=said)
+    unique = Key(columns=("k",), kind="unique", null_distinct=said is not Evidence.ENFORCED)
+    tables = Catalog(dialect="sqlite", tables=(Table(name="t", columns=(column,), keys=(unique,)),))
+    query = read("SELECT k FROM t", tables)
+    assert query.relation.is_key(query.columns[0][1]) == grade
+
+
 def test_a_name_in_several_schemas_means_the_main_one() -> None:
     key = Key(columns=("id",), kind="primary", null_distinct=False)
-    column = Column(name="id", type="INTEGER", nullable=False)
+    column = Column(name="id", type="INTEGER", not_null=Evidence.ENFORCED)
     other = Table(name="t", schema="a", columns=(column,), keys=(key,))
     main = Table(name="t", schema="main", columns=(column,))
     tables = Catalog(dialect="duckdb", tables=(other, main))
@@ -235,7 +252,9 @@ def test_what_is_said_of_a_view_counts_as_said() -> None:
 
 def test_names_that_differ_in_case_alone_are_not_guessed() -> None:
     key = Key(columns=("id",), kind="primary", null_distinct=False)
-    both = tuple(Column(name=name, type="INTEGER", nullable=False) for name in ("id", "ID"))
+    both = tuple(
+        Column(name=name, type="INTEGER", not_null=Evidence.ENFORCED) for name in ("id", "ID")
+    )
     tables = Catalog(dialect="postgres", tables=(Table(name="t", columns=both, keys=(key,)),))
     assert keys(read('SELECT "ID" FROM t', tables)) == "-"
 
@@ -243,7 +262,7 @@ def test_names_that_differ_in_case_alone_are_not_guessed() -> None:
 @pytest.mark.parametrize("dialect", ["mysql", "postgres"])
 def test_text_keys_of_other_dialects_are_read_as_they_compare(dialect: str) -> None:
     key = Key(columns=("k",), kind="primary", null_distinct=False)
-    column = Column(name="k", type="VARCHAR(20)", nullable=False)
+    column = Column(name="k", type="VARCHAR(20)", not_null=Evidence.ENFORCED)
     tables = Catalog(dialect=dialect, tables=(Table(name="t", columns=(column,), keys=(key,)),))
     assert keys(read("SELECT k FROM t WHERE k = 'a'", tables)) == "()"
     assert keys(read("SELECT k FROM t WHERE k = 1", tables)) == "k"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from modularsql.catalog import Catalog, ForeignKey, Key, Table
-from modularsql.declared.facts import AssertedColumn, Declared, listed, shown, unsaid
+from modularsql.declared.facts import Declared, listed, shown, unsaid
 from modularsql.records import Evidence
 
 
@@ -41,11 +41,10 @@ def checks(catalog: Catalog, grade: Evidence = Evidence.ASSERTED) -> list[Check]
         claims: list[tuple[Key | ForeignKey | NotNull, exp.Select]] = [
             (key, _repeats(table, key)) for key in table.keys if key.evidence is grade
         ]
-        if grade is Evidence.ASSERTED:
-            solid = [c for c in table.columns if isinstance(c, AssertedColumn)]
-            claims += [(NotNull(column=c.name), _nulls(table, c.name)) for c in solid]
+        solid = [c.name for c in table.columns if c.not_null is grade]
+        claims += [(NotNull(column=name), _nulls(table, name)) for name in solid]
         for key in table.foreign_keys:
-            target = _target(catalog, table, key)
+            target = catalog.referred(key)
             if key.evidence is grade and key.resolved and target is not None:
                 claims.append((key, _orphans(table, key, target)))
         found += [
@@ -166,7 +165,3 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 
 def _table(table: Table, alias: str | None = None) -> exp.Table:
     return exp.table_(table.name, db=table.schema or None, quoted=True, alias=alias)
-
-
-def _target(catalog: Catalog, table: Table, key: ForeignKey) -> Table | None:
-    return catalog.table(key.target, table.schema) or catalog.table(key.target)

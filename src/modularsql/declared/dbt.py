@@ -242,10 +242,10 @@ def _referred(to: Any, project: _Project) -> Said | None:
 def _foreign_key(
     columns: tuple[str, ...], target: Said, theirs: tuple[str, ...], schema: str
 ) -> ForeignKey:
-    elsewhere = target.schema and target.schema != schema
     return ForeignKey(
         columns=columns,
-        target=f"{target.schema}.{target.name}" if elsewhere else target.name,
+        target=target.name,
+        target_schema=target.schema if target.schema != schema else "",
         target_columns=theirs,
         evidence=Evidence.ASSERTED,
     )

@@ -130,6 +130,7 @@ def _resolved(whole: DraftTable, table: Table, tables: list[Table]) -> tuple[For
         key = ForeignKey(
             columns=_spelled(draft.columns, table),
             target=target.name if target else draft.target,
+            target_schema=target.schema if target else draft.schema,
             target_columns=_spelled(theirs, target) if target else theirs,
             evidence=grade or draft.evidence,
             resolved=target is not None

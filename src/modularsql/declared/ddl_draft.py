@@ -144,15 +144,15 @@ def _column(
     collation = draft.collation
     if collation is None and rules.text_collation and _TEXT.search(draft.type):
         collation = table.collation or rules.text_collation
-    column = Column(
+    # Nobody checks the rows of a foreign table, whatever its DDL says.
+    said = Evidence.ASSERTED if "FOREIGN" in table.flags else Evidence.ENFORCED
+    return Column(
         name=draft.name,
         type=spelled(draft.type, name),
-        nullable=not not_null or "FOREIGN" in table.flags,
+        not_null=said if not_null else None,
         collation=collation,
         generated=draft.generated,
     )
-    # Nobody checks the rows of a foreign table, whatever its DDL says.
-    return asserted(column) if not_null and "FOREIGN" in table.flags else column
 
 
 def _no_key(draft: DraftKey, columns: dict[str, Column], rules: Rules) -> str | None:

@@ -1,19 +1,10 @@
-"""What somebody says of a database's keys, and what of it could not be used.
-
-`catalog.Column` has no grade for "holds no NULL", so a column that is only *said* to hold none
-is an `AssertedColumn`: `nullable` stays True, since that field is the engine's word.
-"""
+"""What somebody says of a database's keys, and what of it could not be used."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 
 from modularsql.catalog import Catalog, Column, ForeignKey, Key, Table
 from modularsql.records import Evidence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssertedColumn(Column):
-    """A column that somebody says holds no NULL; the engine does not uphold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +61,17 @@ class Said:
 
 def asserted(column: Column) -> Column:
     """The column, said to hold no NULL; unchanged where the engine upholds that already."""
-    if not column.nullable or isinstance(column, AssertedColumn):
-        return column
-    return AssertedColumn(**{f.name: getattr(column, f.name) for f in fields(Column)})
+    return replace(column, not_null=Evidence.ASSERTED) if column.nullable else column
 
 
 def unsaid(column: Column) -> Column:
     """The column as the engine alone declares it."""
-    return Column(**{f.name: getattr(column, f.name) for f in fields(Column)})
+    return replace(column, not_null=None) if column.nullable else column
 
 
 def holds_null(column: Column | None) -> bool:
     """Whether NULL is possible in it as far as engine and sayings go."""
-    return column is None or (column.nullable and not isinstance(column, AssertedColumn))
+    return column is None or column.not_null is None
 
 
 def folded(names: Iterable[str]) -> tuple[str, ...]:

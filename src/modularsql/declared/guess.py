@@ -82,6 +82,7 @@ def _guess(table: Table, column: Column, parents: list[_Parent]) -> ForeignKey |
     return ForeignKey(
         columns=(column.name,),
         target=found[0].table.name,
+        target_schema=found[0].table.schema,
         target_columns=(found[0].column.name,),
         evidence=Evidence.ASSUMED,
     )

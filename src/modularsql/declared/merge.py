@@ -82,7 +82,7 @@ class _Merging:
     def refer(self, at: int, key: ForeignKey) -> None:
         """Add a foreign key, its target resolved."""
         table = self.tables[at]
-        target = self._target(key.target, table.schema)
+        target = self._target(key, table.schema)
         columns = _spelled(table, key.columns, self.problems)
         if target is None or columns is None:
             return
@@ -100,6 +100,7 @@ class _Merging:
             key,
             columns=columns,
             target=target.name,
+            target_schema=target.schema,
             target_columns=to,
             evidence=_at_most_asserted(key.evidence),
             resolved=True,
@@ -108,7 +109,8 @@ class _Merging:
             keys = (*table.foreign_keys, new)
             self.tables[at] = replace(table, foreign_keys=keys)
 
-    def _target(self, path: str, near: str) -> Table | None:
+    def _target(self, key: ForeignKey, near: str) -> Table | None:
+        path = _dotted(key.target_schema, key.target)
         whole = self._named(path)
         schema, _, name = path.rpartition(".") if not whole else ("", "", path)
         beside = [i for i in self._named(name) if self.tables[i].schema == near]
@@ -158,7 +160,8 @@ def _same_reference(one: ForeignKey, other: ForeignKey) -> bool:
         {*zip(folded(key.columns), folded(key.target_columns), strict=False)}
         for key in (one, other)
     ]
-    return one.target.casefold() == other.target.casefold() and pairs[0] == pairs[1]
+    same = one.target.casefold() == other.target.casefold()
+    return same and one.target_schema == other.target_schema and pairs[0] == pairs[1]
 
 
 def _spelled(table: Table, names: Iterable[str], problems: list[str]) -> tuple[str, ...] | None:

@@ -99,7 +99,7 @@ def _table(one: _Found, problem: str | None, unsure: bool) -> Table:
         Column(
             name=row["column_name"],
             type=row["data_type"],
-            nullable=bool(row["is_nullable"]),
+            not_null=None if row["is_nullable"] else Evidence.ENFORCED,
             collation=UNSURE if is_view and unsure else declared.get(row["column_name"].casefold()),
             generated=bool(row.get("is_generated")),
         )
@@ -140,6 +140,7 @@ def _foreign_keys(one: _Found) -> Iterator[ForeignKey]:
             yield ForeignKey(
                 columns=tuple(row["constraint_column_names"]),
                 target=row["referenced_table"],
+                target_schema=one.schema,  # it may refer to no other schema
                 target_columns=tuple(row["referenced_column_names"]),
                 evidence=Evidence.ENFORCED,
             )

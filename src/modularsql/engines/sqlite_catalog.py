@@ -63,7 +63,7 @@ def _table(connection: sqlite3.Connection, name: str, kind: str, sql: str) -> Ta
         Column(
             name=row[1],
             type=row[2],
-            nullable=not row[3] and row[1] not in solid,
+            not_null=Evidence.ENFORCED if row[3] or row[1] in solid else None,
             collation=own.get(row[1].casefold()),
             generated=row[6] in (2, 3),
         )
@@ -157,6 +157,7 @@ def _resolve(key: ForeignKey, target: Table | None) -> ForeignKey:
     return replace(
         key,
         target=target.name if target else key.target,
+        target_schema="main" if target else "",
         target_columns=columns,
         resolved=target is not None
         and len(columns) == len(key.columns)

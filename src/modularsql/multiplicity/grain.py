@@ -156,9 +156,9 @@ def _ground(source: Source, block: Block) -> Evidence:
 
 
 def _declared(table: Table, block: Block) -> Evidence:
-    joined = {s.table.name.casefold() for s in block.sources if s.table is not None}
+    joined = [s.table for s in block.sources if s.table is not None]
     grades = [key.evidence for key in table.keys]
-    grades += [fk.evidence for fk in table.foreign_keys if fk.target.casefold() in joined]
+    grades += [fk.evidence for fk in table.foreign_keys if any(map(fk.refers_to, joined))]
     return min(grades, key=_GRADES.index, default=Evidence.ASSUMED)
 
 

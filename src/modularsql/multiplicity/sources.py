@@ -225,12 +225,20 @@ def _of_table(node: exp.Expr, table: Table, context: Context) -> Source:
 def _keys(
     table: Table, columns: dict[str, int], identity: int, not_null: int
 ) -> Iterator[Dependency]:
+    solid = {c.name.casefold(): c.not_null for c in table.columns if c.not_null is not None}
     for key in table.keys:
         names = [name.casefold() for name in key.columns]
-        if names and all(name in columns for name in names):
-            attributes = union(columns[name] for name in names)
-            guard = attributes & ~not_null if key.null_distinct else 0
-            yield Dependency(attributes, identity, GRADES.index(key.evidence), guard)
+        if not names or not all(name in columns for name in names):
+            continue
+        attributes, grade = union(columns[name] for name in names), GRADES.index(key.evidence)
+        guard = attributes & ~not_null if key.null_distinct else 0
+        yield Dependency(attributes, identity, grade, guard)
+        # It needs no guard against NULLs that are only said not to be there, with less evidence.
+        said = [name for name in names if guard & columns[name] and name in solid]
+        if said:
+            grade = max(grade, *(GRADES.index(solid[name]) for name in said))
+            guard &= ~union(columns[name] for name in said)
+            yield Dependency(attributes, identity, grade, guard)
 
 
 def _unknown(node: exp.Expr, block: Block, context: Context, what: str) -> Source:

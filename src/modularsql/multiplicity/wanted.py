@@ -64,8 +64,7 @@ def references(issues: Iterable[Issue], catalog: Catalog) -> Catalog:
     for block in {id(i.block): i.block for i in issues if _is_apart(i)}.values():
         names = {(s.table.schema, s.table.name) for s in block.sources if s.table is not None}
         tables = tuple(t for t in catalog if (t.schema, t.name) in names)
-        declared = {fk.target.casefold() for t in tables for fk in t.foreign_keys}
-        if declared & {table.name.casefold() for table in tables}:
+        if any(fk.refers_to(t) for table in tables for fk in table.foreign_keys for t in tables):
             continue
         for before, after in zip(tables, guess_foreign_keys(_of(catalog, tables)), strict=True):
             new = tuple(fk for fk in after.foreign_keys if fk not in before.foreign_keys)

@@ -55,7 +55,7 @@ def _joining(tables: list[str], catalog: Catalog) -> Iterator[tuple[Place, str]]
     together = [tables[0]]
     for table in tables[1:]:
         for child, key in _path(table, together, edges):
-            parent = catalog.table(key.target)
+            parent = catalog.referred(key)
             assert parent is not None
             why = f"joins {child.name} to {parent.name}"
             for end, columns in ((child, key.columns), (parent, key.target_columns)):
@@ -74,7 +74,7 @@ def _joining(tables: list[str], catalog: Catalog) -> Iterator[tuple[Place, str]]
 
 
 def _ends(child: Table, key: ForeignKey, catalog: Catalog) -> Iterator[tuple[Place, str]]:
-    parent = catalog.table(key.target)
+    parent = catalog.referred(key)
     assert parent is not None
     why = f"joins {child.name} to {parent.name}"
     for end, columns in ((child, key.columns), (parent, key.target_columns)):
@@ -88,7 +88,7 @@ def _edges(catalog: Catalog) -> Edges:
     edges: dict[str, list[tuple[str, Table, ForeignKey]]] = {}
     for child in catalog:
         for key in child.foreign_keys:
-            parent = catalog.table(key.target) if key.resolved else None
+            parent = catalog.referred(key) if key.resolved else None
             if parent is None:
                 continue
             edges.setdefault(child.name, []).append((parent.name, child, key))

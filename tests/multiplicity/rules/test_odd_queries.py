@@ -18,7 +18,10 @@ def table(name: str, *columns: str, parent: str | None = None) -> Table:
     )
     return Table(
         name=name,
-        columns=tuple(Column(name=c, type="INTEGER", nullable=c != "id") for c in ("id", *columns)),
+        columns=(
+            Column(name="id", type="INTEGER", not_null=Evidence.ENFORCED),
+            *(Column(name=column, type="INTEGER") for column in columns),
+        ),
         keys=(Key(columns=("id",), kind="primary", null_distinct=False),),
         foreign_keys=(reference,) if parent else (),
     )

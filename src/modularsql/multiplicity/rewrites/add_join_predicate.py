@@ -47,5 +47,5 @@ def _paths(child: Source, parent: Source, dialect: str) -> list[str]:
             for ours, theirs in zip(key.columns, key.target_columns, strict=True)
         )
         for key in child.table.foreign_keys
-        if key.resolved and key.target.casefold() == parent.table.name.casefold()
+        if key.resolved and key.refers_to(parent.table)
     ]

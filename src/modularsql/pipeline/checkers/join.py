@@ -57,7 +57,7 @@ def _declared(source: Source, block: Block) -> str | None:
     for other in block.sources:
         for child, parent in ((source, other), (other, source)):
             for key in child.table.foreign_keys if child.table and parent.table else ():
-                if parent.table and key.target.casefold() == parent.table.name.casefold():
+                if parent.table and key.refers_to(parent.table):
                     pairs = zip(key.columns, key.target_columns, strict=False)
                     return " and ".join(f"{child.name}.{a} = {parent.name}.{b}" for a, b in pairs)
     return None

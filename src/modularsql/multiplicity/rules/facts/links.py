@@ -235,7 +235,7 @@ def _parts(block: Block) -> list[Loose]:
 
 
 def _is_part(child: Source, parent: Source, key: ForeignKey, block: Block) -> bool:
-    if parent.table is None or parent.table.name.casefold() != key.target.casefold():
+    if parent.table is None or not key.refers_to(parent.table):
         return False
     pairs = [
         (child.columns.get(a.casefold(), 0), parent.columns.get(b.casefold(), 0))

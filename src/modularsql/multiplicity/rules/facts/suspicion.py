@@ -99,7 +99,7 @@ def _usual_keys(table: Table, referring: list[ForeignKey]) -> Iterator[tuple[str
         if key.kind == "primary":
             yield key.columns
     for reference in referring:
-        if reference.target.casefold() == table.name.casefold():
+        if reference.refers_to(table):
             yield reference.target_columns
     if not table.keys and len({fk.target.casefold() for fk in table.foreign_keys}) > 1:
         yield tuple(column for fk in table.foreign_keys for column in fk.columns)
