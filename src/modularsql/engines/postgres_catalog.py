@@ -95,10 +95,7 @@ def read_catalog(connection: Connection) -> Catalog:
     keys = _by_table(connection, _KEYS)
     foreign = _by_table(connection, _FOREIGN)
     relations = [_Relation(*row) for row in connection.execute(_RELATIONS)]
-    names = {one.oid: one.name for one in relations}
-    first: dict[str, int] = {}
-    for one in relations:
-        first.setdefault(one.name, one.oid)
+    by_oid = {one.oid: one for one in relations}
     tables = []
     for one in relations:
         own = columns.get(one.oid, {})
@@ -112,7 +109,7 @@ def read_catalog(connection: Connection) -> Catalog:
         )
         if not one.inherited:
             table = replace(table, keys=tuple(dict.fromkeys(_keys(keys[one.oid], own))))
-        links = _foreign_keys(foreign[one.oid], one.oid, columns, names, first)
+        links = _foreign_keys(foreign[one.oid], one.oid, columns, by_oid)
         tables.append(replace(table, foreign_keys=tuple(links)))
     return Catalog(dialect="postgres", tables=tuple(tables))
 
@@ -132,7 +129,11 @@ def _columns(connection: Connection) -> dict[int, dict[int, Column]]:
     found: dict[int, dict[int, Column]] = defaultdict(dict)
     for table, number, name, type_, nullable, generated, collation in connection.execute(_COLUMNS):
         found[table][number] = Column(
-            name=name, type=type_, nullable=nullable, collation=collation, generated=generated
+            name=name,
+            type=type_,
+            not_null=None if nullable else Evidence.ENFORCED,
+            collation=collation,
+            generated=generated,
         )
     return found
 
@@ -161,16 +162,15 @@ def _foreign_keys(
     rows: list[tuple[Any, ...]],
     table: int,
     columns: dict[int, dict[int, Column]],
-    names: dict[int, str],
-    first: dict[str, int],
+    relations: dict[int, _Relation],
 ) -> Iterator[ForeignKey]:
-    """Foreign keys; unresolved where a table that comes first hides the target's name."""
     for numbers, target, target_numbers, valid in rows:
-        name = names.get(target, "")
+        to = relations.get(target)
         yield ForeignKey(
             columns=tuple(columns[table][number].name for number in numbers),
-            target=name,
+            target=to.name if to else "",
+            target_schema=to.schema if to else "",
             target_columns=tuple(columns[target][number].name for number in target_numbers),
             evidence=Evidence.ENFORCED if valid else Evidence.ASSERTED,
-            resolved=first.get(name) == target,
+            resolved=to is not None,
         )
