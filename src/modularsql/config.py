@@ -105,6 +105,10 @@ class Settings:
         "multiset", "When two results agree: multiset, or set (as published)", ("multiset", "set")
     )
     index_dir: str = _text("", "Folder of value indexes  (none given: .cache/modularsql/index)")
+    embedder: str = _text(
+        "", "Embedder: a name at embedder_url, minilm (this machine) or local:FOLDER (ONNX)"
+    )
+    embedder_url: str = _text("", "Server of the embedder  (none given: base_url)")
     index_values: int = _number(10_000, "Values indexed of one column, the most frequent", 1)
     profile: str = _text("", "Checkers that are one benchmark's habit: bird", ("", "bird"))
     without: str = _text("", "Parts of ask left out, by commas: linking.reversed,revision.join")

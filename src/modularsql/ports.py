@@ -3,11 +3,15 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from modularsql.catalog import Catalog
 from modularsql.records import Cost, Failure, Limits, Params
 from modularsql.rows import Rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Outcome = Rows | Failure
 """Rows, or why there are none. Bad SQL is a value here, never an exception."""
@@ -150,8 +154,11 @@ class Embedder(Protocol):
     def name(self) -> str:
         """The model, as an index remembers by which it was built."""
 
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector for each text, all of the same length."""
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One row for each text, all of the same width.
+
+        Raises `ModelError` or `SetupError` where there is no vector to be had.
+        """
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from tests.conftest import OpenDatabase
 from modularsql.errors import InputError
 from modularsql.records import Limits
 from modularsql.retrieval.extraction import Extracted, extract
-from modularsql.retrieval.lexical import LexicalIndex, folded, likeness
+from modularsql.retrieval.lexical import LexicalIndex, Likeness, folded
 
 SETUP = """
 CREATE TABLE film(id INTEGER PRIMARY KEY, title TEXT, code VARCHAR(40), token TEXT, year TEXT,
@@ -117,6 +117,6 @@ def test_a_file_that_is_no_index_is_one_line(tmp_path: Path) -> None:
 
 
 def test_likeness_is_1_only_for_the_same() -> None:
-    assert likeness("lamp", "lamp") == 1
-    assert likeness("lamp", "red lamp") == pytest.approx(0.9)
+    assert Likeness("lamp").of("lamp") == 1
+    assert Likeness("lamp").of("red lamp") == pytest.approx(0.9)
     assert folded("  Ça  VA ") == "ca va"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 )
 @setting_option("model")
 @setting_option("base_url")
+@setting_option("embedder")
 @click.option("--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent.")
 @click.option(
     "--definitions",

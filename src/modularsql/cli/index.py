@@ -25,6 +25,8 @@ from modularsql.cli.common import (
     metavar="TABLE.COLUMN",
     help="Leave out a column, `*` for any part: --exclude '*.email'.",
 )
+@setting_option("embedder")
+@setting_option("embedder_url")
 @setting_option("index_values")
 @setting_option("index_dir")
 @setting_option("timeout")
@@ -43,11 +45,13 @@ def command(
     """Index the text values of a database, so that `ask` finds what a question names.
 
     The index is a file of its own, away from the database, and holds values in clear. Run it again
-    after the data has changed: columns that did not change are left as they are.
+    after the data has changed: columns that did not change are left as they are. With --embedder
+    (better a setting, so that `ask` has it too) values are found by their meaning as well.
 
     \b
     Example:
       modularsql index shop.sqlite --exclude '*.email'
+      modularsql index shop.sqlite --embedder minilm
     """
     from modularsql.cli.progress import progress
     from modularsql.cli.screen import Screen
@@ -60,7 +64,7 @@ def command(
                 target=db,
                 settings=settings,
                 exclude=exclude,
-                progress=lambda done, total: show(done, total, "") if show else None,
+                progress=show or (lambda done, total, words: None),
             )
         )
     if format_ == "json":
@@ -71,6 +75,9 @@ def command(
         columns = counted(summary.indexed + summary.unchanged - len(summary.skipped), "column")
         screen.words(f"{summary.values:,} values of {columns}, in {summary.path}")
         screen.words(f"{summary.indexed:,} new or changed, {summary.unchanged:,} as before", by=2)
+        if summary.embedder:
+            embedded = counted(summary.embedded, "text")
+            screen.words(f"{embedded} embedded by {summary.embedder}", by=2)
         if summary.sampled:
             most = f"the {settings.index_values:,} most frequent values only"
             screen.words(f"{most}: {', '.join(summary.sampled)}", by=2)

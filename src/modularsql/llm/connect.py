@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modularsql.config import SETTINGS, Settings, api_key
 from modularsql.errors import InputError, SetupError
@@ -10,6 +11,9 @@ from modularsql.llm.prices import FREE, Price, Priced, find_price, read_prices
 from modularsql.llm.reach import is_here
 from modularsql.llm.wrappers import Breaker, Limited
 from modularsql.ports import Model
+
+if TYPE_CHECKING:
+    from modularsql.llm.openai_compatible import Server
 
 
 def connect_model(settings: Settings) -> Model | None:
@@ -53,16 +57,23 @@ def _price(name: str, settings: Settings) -> Price:
 
 
 def _server(settings: Settings) -> Model:
-    from modularsql.llm.openai_compatible import OpenAICompatible, Server
+    from modularsql.llm.openai_compatible import OpenAICompatible
+
+    return OpenAICompatible(settings.model, server_of(settings.model, settings))
+
+
+def server_of(name: str, settings: Settings) -> "Server":
+    """The server at `base_url`, to ask for a model. Raises `SetupError` where it needs a key."""
+    from modularsql.llm.openai_compatible import Server
 
     key = api_key(settings.api_key_variable, settings.base_url)
     if not key and settings.base_url == SETTINGS["base_url"].default:
         raise SetupError(
-            f"asking {settings.model} needs a key for {settings.base_url}",
+            f"asking {name} needs a key for {settings.base_url}",
             "set OPENAI_API_KEY, or base_url for another server",
             "model_key",
         )
-    server = Server(
+    return Server(
         url=settings.base_url,
         key=key,
         seconds=settings.model_timeout,
@@ -70,7 +81,6 @@ def _server(settings: Settings) -> Model:
         concurrency=settings.model_concurrency,
         calls=settings.calls,
     )
-    return OpenAICompatible(settings.model, server)
 
 
 def _replay(path: str, settings: Settings) -> Model:

@@ -6,7 +6,7 @@ Body and time of an answer are bounded here, since a server is foreign too.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +42,74 @@ class Server:
     def __repr__(self) -> str:
         return f"Server(url={self.url!r})"  # the key stays out of logs and tracebacks
 
+    def client(self) -> "openai.OpenAI":
+        """The library's client; nothing is sent. Raises `SetupError` without the library."""
+        try:
+            import openai
+        except ImportError as error:
+            raise SetupError(
+                "asking a model needs the openai library", "pip install 'modularsql[llm]'", "driver"
+            ) from error
+        # An empty key would make the library look into the environment; `config` does that.
+        return openai.OpenAI(
+            api_key=self.key or "none",
+            base_url=self.url,
+            max_retries=0,
+            organization="",
+            project="",
+        )
+
+    def send(self, create: Callable[..., Any], body: Mapping[str, Any], attempt: Attempt) -> bytes:
+        """One request by a streaming method of the client; the body of its answer.
+
+        Raises `HttpError` for what may be tried again, `ModelError` for a body without end.
+        """
+        import openai
+
+        try:
+            with create(**body, timeout=attempt.seconds()) as response:
+                raw = bytearray()
+                for chunk in response.iter_bytes():
+                    raw += chunk
+                    if len(raw) > _LARGEST_BODY:
+                        raise ModelError(f"the reply has more than {_LARGEST_BODY:,} bytes")
+                    attempt.check()
+        except openai.APIStatusError as error:
+            raise HttpError(
+                status=error.status_code,
+                words=_words(error),
+                retry_after=error.response.headers.get("retry-after"),
+            ) from None
+        except openai.APITimeoutError:
+            raise HttpError(status=0, words="no answer in time") from None
+        except (HttpError, ModelError):
+            raise
+        except Exception as error:  # a cut-off reply raises the transport's own exceptions
+            raise HttpError(status=0, words=_cause(error)) from None
+        return bytes(raw)
+
+    def said(self, name: str, failure: HttpError) -> ModelError | SetupError:
+        """What a failure means to those who can mend it; a key never stands in the words."""
+        where = f"{name} at {self.url}"
+        words = failure.words
+        if self.key:
+            words = words.replace(self.key, "…")
+        match failure.status:
+            case 401 | 403:
+                # The server's own words may hold a part of the key.
+                said = f"{where} does not accept the key (HTTP {failure.status})"
+                hint = "put a valid key into the variable that the setting api_key_variable names"
+                return SetupError(said, hint, "model_key")
+            case 404:
+                said = f"there is no {where} (HTTP 404)"
+                return SetupError(said, "check the settings model and base_url", "model_name")
+            case status if 400 <= status < 500 and status not in (408, 409, 429):
+                return SetupError(f"{where} refuses the request (HTTP {status}: {words})")
+            case 0:
+                return ModelError(f"{where} cannot be used: {words}")
+            case status:
+                return ModelError(f"{where} failed (HTTP {status}: {words})")
+
 
 class OpenAICompatible:
     """A `Model` on a server."""
@@ -57,17 +125,7 @@ class OpenAICompatible:
 
     @cached_property
     def _client(self) -> "openai.OpenAI":
-        try:
-            import openai
-        except ImportError as error:
-            raise SetupError(
-                "asking a model needs the openai library", "pip install 'modularsql[llm]'", "driver"
-            ) from error
-        # An empty key would make the library look into the environment; `config` does that.
-        key = self._server.key or "none"
-        return openai.OpenAI(
-            api_key=key, base_url=self._server.url, max_retries=0, organization="", project=""
-        )
+        return self._server.client()
 
     def chat(self, request: ChatRequest) -> ChatReply:
         """See `ports.Model`. Samples that the server does not give at once are asked for singly."""
@@ -99,57 +157,13 @@ class OpenAICompatible:
             except HttpError as failure:
                 part = _refused_part(failure, body)
                 if part is None:
-                    raise self._said(failure) from None
+                    raise self._server.said(self.name, failure) from None
                 with self._lock:
                     self._without |= {part}
 
     def _send(self, body: Mapping[str, Any], attempt: Attempt) -> ChatReply:
-        import openai
-
         create = self._client.chat.completions.with_streaming_response.create
-        try:
-            with create(**body, timeout=attempt.seconds()) as response:
-                raw = bytearray()
-                for chunk in response.iter_bytes():
-                    raw += chunk
-                    if len(raw) > _LARGEST_BODY:
-                        raise ModelError(f"the reply has more than {_LARGEST_BODY:,} bytes")
-                    attempt.check()
-        except openai.APIStatusError as error:
-            raise HttpError(
-                status=error.status_code,
-                words=_words(error),
-                retry_after=error.response.headers.get("retry-after"),
-            ) from None
-        except openai.APITimeoutError:
-            raise HttpError(status=0, words="no answer in time") from None
-        except (HttpError, ModelError):
-            raise
-        except Exception as error:  # a cut-off reply raises the transport's own exceptions
-            raise HttpError(status=0, words=_cause(error)) from None
-        return read_completion(bytes(raw))
-
-    def _said(self, failure: HttpError) -> Exception:
-        """What a failure means to those who can mend it; a key never stands in the words."""
-        where = f"{self.name} at {self._server.url}"
-        words = failure.words
-        if self._server.key:
-            words = words.replace(self._server.key, "…")
-        match failure.status:
-            case 401 | 403:
-                # The server's own words may hold a part of the key.
-                said = f"{where} does not accept the key (HTTP {failure.status})"
-                hint = "put a valid key into the variable that the setting api_key_variable names"
-                return SetupError(said, hint, "model_key")
-            case 404:
-                said = f"there is no {where} (HTTP 404)"
-                return SetupError(said, "check the settings model and base_url", "model_name")
-            case status if 400 <= status < 500 and status not in (408, 409, 429):
-                return SetupError(f"{where} refuses the request (HTTP {status}: {words})")
-            case 0:
-                return ModelError(f"{where} cannot be used: {words}")
-            case status:
-                return ModelError(f"{where} failed (HTTP {status}: {words})")
+        return read_completion(self._server.send(create, body, attempt))
 
 
 def chat_body(

@@ -26,13 +26,13 @@ class Examples:
         self._examples = list(examples)
         self._masked = [mask(example.question) for example in self._examples]
         self._embedder = embedder
-        self._vectors = embedder.embed(self._masked) if embedder and self._masked else ()
+        self._vectors = embedder.embed(self._masked) if embedder and self._masked else None
 
     def nearest(self, masked: str, count: int) -> list[Example]:
         """See `ports.ExampleIndex`."""
         if not self._examples or count < 1:
             return []
-        scores = self._by_words(masked) if self._embedder is None else self._by_meaning(masked)
+        scores = self._by_words(masked) if self._vectors is None else self._by_meaning(masked)
         best = nlargest(count, range(len(scores)), key=scores.__getitem__)
         return [self._examples[i] for i in best]
 
@@ -48,8 +48,9 @@ class Examples:
 
     def _by_meaning(self, masked: str) -> list[float]:
         assert self._embedder is not None
-        (wanted,) = self._embedder.embed([masked])
-        return [sum(a * b for a, b in zip(v, wanted, strict=True)) for v in self._vectors]
+        assert self._vectors is not None
+        scores: list[float] = (self._vectors @ self._embedder.embed([masked])[0]).tolist()
+        return scores
 
 
 def read_examples(path: Path) -> list[Example]:

@@ -1,21 +1,26 @@
 """The values of a database in one SQLite file, looked up as they are, folded, or nearly so.
 
-Folding drops case and accents. What is nearly the same is found by shared trigrams (FTS5) and
-scored by the longest runs in common (difflib). The file stands apart from the database it is of.
+Folding drops case and accents. What is nearly the same is found by the rare trigrams it shares
+(FTS5) and scored by the longest runs in common (difflib). The file stands apart from the database
+it is of.
 """
 
 import sqlite3
 import threading
 import unicodedata
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
 from modularsql.errors import InputError
 from modularsql.ports import Match
 from modularsql.retrieval.extraction import Extracted
+from modularsql.retrieval.merged import best_of_columns
 
 _VERSION = 1
 _SCHEMA = """
@@ -28,11 +33,11 @@ CREATE INDEX IF NOT EXISTS entry_folded ON entry(folded);
 CREATE INDEX IF NOT EXISTS entry_part ON entry(part);
 CREATE VIRTUAL TABLE IF NOT EXISTS trigram USING fts5(
   folded, content='entry', content_rowid='id', tokenize='trigram case_sensitive 1', detail='none');
+CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(trigram, row);
 """
-_FOUND = (
-    'SELECT e.id, p."table", p."column", e.value, e.n FROM entry e JOIN part p ON p.id = e.part'
-)
-_FUZZY_ROWS = 100
+_FOUND = 'SELECT p."table", p."column", e.value, e.folded FROM entry e JOIN part p ON p.id = e.part'
+_FUZZY_ROWS = 60
+_FUZZY_POOL = 2_000  # values that are ranked by their trigrams
 _SHORTEST_FUZZY = 3
 _LEAST_LIKENESS = 0.6
 _OF_A_PART = 0.9
@@ -112,21 +117,8 @@ class LexicalIndex:
 
     def search(self, keywords: Sequence[str], per_column: int) -> list[Match]:
         """See `ports.ValueIndex`."""
-        best: dict[tuple[str, str, str], Match] = {}
-        for keyword in keywords:
-            for match in self._matches(keyword):
-                place = (match.table, match.column, match.value)
-                if place not in best or best[place].score < match.score:
-                    best[place] = match
-        ranked = sorted(best.values(), key=lambda m: (-m.score, m.table, m.column, m.value))
-        counts: dict[tuple[str, str], int] = {}
-        kept: list[Match] = []
-        for match in ranked:
-            column = (match.table, match.column)
-            counts[column] = counts.get(column, 0) + 1
-            if counts[column] <= per_column:
-                kept.append(match)
-        return kept
+        found = (match for keyword in keywords for match in self._matches(keyword))
+        return best_of_columns(found, per_column)
 
     def close(self) -> None:
         """Close the file."""
@@ -135,15 +127,16 @@ class LexicalIndex:
     def _matches(self, keyword: str) -> Iterable[Match]:
         plain = folded(keyword)
         rows = self._all(f"{_FOUND} WHERE e.folded = ?", (plain,)) if plain else []
-        for _, table, column, value, _ in rows:
+        for table, column, value, _ in rows:
             how: Literal["exact", "folded"] = "exact" if value == keyword else "folded"
             yield Match(
                 table=table, column=column, value=value, keyword=keyword, score=1.0, how=how
             )
         if len(plain) < _SHORTEST_FUZZY:
             return
-        for _, table, column, value, _ in self._nearly(plain):
-            score = likeness(plain, folded(value))
+        like = Likeness(plain)
+        for table, column, value, known in self._nearly(plain):
+            score = like.of(known)
             if _LEAST_LIKENESS <= score < 1:
                 yield Match(
                     table=table,
@@ -155,33 +148,62 @@ class LexicalIndex:
                 )
 
     def _nearly(self, plain: str) -> list[Any]:
-        grams = dict.fromkeys(plain[i : i + 3] for i in range(len(plain) - 2))
-        wanted = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
-        return self._all(
-            f"{_FOUND} JOIN (SELECT rowid, rank FROM trigram WHERE trigram MATCH ? "
-            "ORDER BY rank LIMIT ?) t ON t.rowid = e.id",
-            (wanted, _FUZZY_ROWS),
-        )
+        """Values that share rare trigrams with a keyword: those that share the most.
+
+        Counted here: FTS5's own ranking would read and split each value again (detail=none).
+        """
+        shared: Counter[int] = Counter()
+        for gram in self._rare(plain):
+            quoted = '"' + gram.replace('"', '""') + '"'
+            rows = self._all("SELECT rowid FROM trigram WHERE trigram MATCH ?", (quoted,))
+            shared.update(id_ for (id_,) in rows)
+        ids = [id_ for id_, _ in shared.most_common(_FUZZY_ROWS)]
+        marks = ", ".join("?" * len(ids))
+        return self._all(f"{_FOUND} WHERE e.id IN ({marks})", ids)
+
+    def _rare(self, plain: str) -> list[str]:
+        """A keyword's trigrams, the rarest first, until they stand in enough values.
+
+        The common ones would bring in half of the index, and rank nothing.
+        """
+        grams = {plain[i : i + 3] for i in range(len(plain) - 2)}
+        one = "SELECT doc FROM vocabulary WHERE term = ?"
+        counts = {gram: doc for gram in sorted(grams) for (doc,) in self._all(one, (gram,))}
+        rarest = sorted(counts, key=lambda gram: counts[gram])
+        together = list(accumulate(counts[gram] for gram in rarest))
+        return rarest[: max(bisect_left(together, _FUZZY_POOL), 1)]
 
     def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock, closing(self._connection.execute(sql, values)) as cursor:
             return cursor.fetchall()
 
 
-def likeness(one: str, other: str) -> float:
-    """From 0 to 1: the share of characters in common runs; a part of a value counts a bit less."""
-    whole = _ratio(one, other)
-    words, of = one.split(), other.split()
-    if len(words) >= len(of) or not words:
-        return whole
-    # The keyword against every run of so many words of the value.
-    runs = (" ".join(of[i : i + len(words)]) for i in range(len(of) - len(words) + 1))
-    return max(whole, _OF_A_PART * max(_ratio(one, run) for run in runs))
+class Likeness:
+    """How alike texts are to one: from 0 to 1, the share of characters in common runs."""
 
+    def __init__(self, text: str) -> None:
+        self._words = len(text.split())
+        # The second sequence is the one that difflib remembers.
+        self._matcher = SequenceMatcher(None, "", text, autojunk=False)
 
-def _ratio(one: str, other: str) -> float:
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= _LEAST_LIKENESS else 0.0
+    def of(self, other: str) -> float:
+        """The likeness of a text; where only a part of it is alike, it counts a bit less."""
+        whole = self._ratio(other)
+        words = other.split()
+        if not 0 < self._words < len(words):
+            return whole
+        # The keyword against every run of so many words of the text.
+        starts = range(len(words) - self._words + 1)
+        runs = (" ".join(words[i : i + self._words]) for i in starts)
+        return max(whole, _OF_A_PART * max(map(self._ratio, runs)))
+
+    def _ratio(self, text: str) -> float:
+        self._matcher.set_seq1(text)
+        enough = (
+            self._matcher.real_quick_ratio() >= _LEAST_LIKENESS
+            and self._matcher.quick_ratio() >= _LEAST_LIKENESS
+        )
+        return self._matcher.ratio() if enough else 0.0
 
 
 def _delete(writer: sqlite3.Connection, part: int) -> None:

@@ -20,11 +20,13 @@ from modularsql.pipeline.parts import check_parts, parts_left_out
 from modularsql.pipeline.run import Asked
 from modularsql.pipeline.run import ask as run_pipeline
 from modularsql.pipeline.trace import Trace
-from modularsql.ports import Model
+from modularsql.ports import Embedder, Model, ValueIndex
 from modularsql.records import Answer, Finding, Severity, Verdict
 from modularsql.retrieval.examples import Examples, read_examples
 from modularsql.retrieval.lexical import LexicalIndex
-from modularsql.service.indexing import index_path
+from modularsql.retrieval.merged import Merged
+from modularsql.service.embedding import connect_embedder
+from modularsql.service.indexing import index_path, vector_index, vectors_path
 from modularsql.service.jsonable import SCHEMA_VERSION, answer_json
 
 _LONGEST_TEXT = 1_000_000
@@ -106,29 +108,35 @@ def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> 
     catalog = guard.engine.catalog()
     if not catalog.tables:
         raise InputError(f"{guard.engine.name} has no tables", "give a database that holds data")
+    embedder = connect_embedder(request.settings)
     return Deps(
         model=model,
         engine=guard.engine,
         guard=guard,
         catalog=catalog,
         settings=request.settings,
-        values=_values(request),
-        examples=_examples(request.examples, catalog),
+        values=_values(request, embedder),
+        examples=_examples(request.examples, catalog, embedder),
         definitions=definitions,
         without=frozenset(parts_left_out(request.settings)),
     )
 
 
-def _values(request: AskRequest) -> LexicalIndex | None:
+def _values(request: AskRequest, embedder: Embedder | None) -> ValueIndex | None:
     """The index that `modularsql index` made; none where values are to stay out of prompts."""
     path = index_path(request.target, request.settings)
-    return LexicalIndex(path) if request.settings.show_values == "yes" and path.exists() else None
+    if request.settings.show_values != "yes" or not path.exists():
+        return None
+    lexical = LexicalIndex(path)
+    if embedder is None or not vectors_path(path).exists():
+        return lexical
+    return Merged(lexical, vector_index(path, embedder))
 
 
-def _examples(path: Path | None, catalog: Catalog) -> Examples | None:
+def _examples(path: Path | None, catalog: Catalog, embedder: Embedder | None) -> Examples | None:
     if path is None:
         return None
-    return Examples(read_examples(path), lambda question: masked(question, catalog))
+    return Examples(read_examples(path), lambda question: masked(question, catalog), embedder)
 
 
 def _reply(asked: Asked, path: Path | None) -> Reply:

@@ -2,38 +2,50 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import SetupError
 from modularsql.json_values import plain
-from modularsql.retrieval.extraction import columns, extract
+from modularsql.ports import Embedder, Engine
+from modularsql.retrieval.extraction import Extracted, columns, extract
 from modularsql.retrieval.lexical import LexicalIndex
+from modularsql.service.embedding import connect_embedder
 from modularsql.service.jsonable import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from modularsql.retrieval.vectors import VectorIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRequest:
-    """What `index` needs; `exclude` are patterns of `table.column`, `progress` hears of columns."""
+    """What `index` needs; `exclude` are patterns of `table.column`, `progress` hears of
+    columns done, of how many, and what is at work."""
 
     target: str
     settings: Settings
     exclude: Sequence[str] = ()
-    progress: Callable[[int, int], None] = lambda done, total: None
+    progress: Callable[[int, int, str], None] = lambda done, total, words: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
-    """What was indexed: columns taken in anew, left as they were, dropped, skipped (and why)."""
+    """What was indexed: columns taken in anew, left as they were, dropped, skipped (and why).
+
+    `embedded` counts the texts that the `embedder` was given; 0 and "" where there is none.
+    """
 
     path: Path
     indexed: int
     unchanged: int
     dropped: int
     values: int
+    embedder: str
+    embedded: int
     sampled: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...]
 
@@ -47,6 +59,8 @@ class IndexSummary:
                 "unchanged": self.unchanged,
                 "dropped": self.dropped,
                 "values": self.values,
+                "embedder": self.embedder,
+                "embedded": self.embedded,
                 "sampled": self.sampled,
                 "skipped": dict(self.skipped),
             }
@@ -75,36 +89,60 @@ def index(request: IndexRequest) -> IndexSummary:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SetupError(f"cannot make {path.parent}: {error.strerror}", "set index_dir") from error
+    embedder = connect_embedder(request.settings)
     engine = IsolatedEngine(request.target, request.settings)
-    indexed = unchanged = values = 0
-    sampled: list[str] = []
-    skipped: list[tuple[str, str]] = []
-    try:
-        seen = columns(engine, request.exclude)
-        store = LexicalIndex(path)
-        most = request.settings.index_values
-        found = extract(engine, request.exclude, most, request.settings.limits())
-        for done, column in enumerate(found, 1):
-            name = f"{column.table}.{column.column}"
-            fresh = store.put(column)
-            indexed += fresh
-            unchanged += not fresh
-            values += len(column.values)
-            if column.sampled:
-                sampled.append(name)
-            if column.skipped:
-                skipped.append((name, column.skipped))
-            request.progress(done, len(seen))
-        dropped = store.keep_only((table.name, column.name) for table, column in seen)
-        store.close()
-    finally:
-        engine.close()
+    with closing(engine), closing(LexicalIndex(path)) as lexical:
+        if embedder is None:
+            return _filled(request, engine, lexical, None)
+        with closing(vector_index(path, embedder)) as vectors:
+            return replace(_filled(request, engine, lexical, vectors), embedder=embedder.name)
+
+
+def _filled(
+    request: IndexRequest, engine: Engine, lexical: LexicalIndex, vectors: "VectorIndex | None"
+) -> IndexSummary:
+    """Every column taken into the indexes, one after the other."""
+    seen = columns(engine, request.exclude)
+    indexed = embedded = 0
+    found: list[Extracted] = []
+    most = request.settings.index_values
+    for column in extract(engine, request.exclude, most, request.settings.limits()):
+        name, done = f"{column.table}.{column.column}", len(found)
+
+        def told(part: int, of: int, name: str = name, done: int = done) -> None:
+            request.progress(done, len(seen), f"{name}: {part:,} of {of:,} embedded")
+
+        indexed += lexical.put(column)
+        embedded += vectors.put(column, told) if vectors is not None else 0
+        found.append(column)
+        request.progress(len(found), len(seen), name)
+    kept = [(table.name, column.name) for table, column in seen]
+    dropped = lexical.keep_only(kept)
+    if vectors is not None:
+        vectors.keep_only(kept)
     return IndexSummary(
-        path=path,
+        path=lexical.path,
         indexed=indexed,
-        unchanged=unchanged,
+        unchanged=len(found) - indexed,
         dropped=dropped,
-        values=values,
-        sampled=tuple(sampled),
-        skipped=tuple(skipped),
+        values=sum(len(column.values) for column in found),
+        embedder="",
+        embedded=embedded,
+        sampled=tuple(f"{c.table}.{c.column}" for c in found if c.sampled),
+        skipped=tuple((f"{c.table}.{c.column}", c.skipped) for c in found if c.skipped),
     )
+
+
+def vector_index(lexical: Path, embedder: Embedder) -> "VectorIndex":
+    """The index by meaning that lies beside one by letters."""
+    try:
+        from modularsql.retrieval.vectors import VectorIndex
+    except ImportError as error:
+        hint = "pip install 'modularsql[retrieval]'"
+        raise SetupError(f"looking up by meaning needs {error.name}", hint, "driver") from error
+    return VectorIndex(vectors_path(lexical), embedder)
+
+
+def vectors_path(lexical: Path) -> Path:
+    """Where the vectors of an index lie."""
+    return lexical.with_suffix(".vectors.sqlite")
