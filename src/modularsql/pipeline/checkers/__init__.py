@@ -1,11 +1,14 @@
-"""The chain of checkers, in the paper's order: syntax, logic, quality (table 2), then our own."""
+"""The chain of checkers: syntax, logic, quality (paper, table 2), our own, then BIRD's habits."""
 
 from modularsql.pipeline.checkers.base import Checker
+from modularsql.pipeline.checkers.concatenation import concatenation
+from modularsql.pipeline.checkers.extreme import extreme
 from modularsql.pipeline.checkers.grain import grain
 from modularsql.pipeline.checkers.join import join
 from modularsql.pipeline.checkers.max_min import max_min
 from modularsql.pipeline.checkers.null_order import null_order
 from modularsql.pipeline.checkers.order_limit import order_limit
+from modularsql.pipeline.checkers.ratio import ratio
 from modularsql.pipeline.checkers.result import result
 from modularsql.pipeline.checkers.select import select
 from modularsql.pipeline.checkers.syntax import syntax
@@ -21,5 +24,8 @@ CHECKERS: tuple[Checker, ...] = (
     Checker(name="null_order", check=null_order),
     Checker(name="result", check=result),
     Checker(name="grain", check=grain),
+    Checker(name="ratio", check=ratio, profile="bird"),
+    Checker(name="extreme", check=extreme, profile="bird"),
+    Checker(name="concatenation", check=concatenation, profile="bird"),
 )
 """By the names that `--without revision.NAME` takes."""

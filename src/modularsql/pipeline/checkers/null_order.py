@@ -18,17 +18,33 @@ def null_order(case: Case) -> str | None:
         if order is None or not select.args.get("limit") or not order.expressions:
             continue
         first = order.expressions[0]
-        found = base_column(block, first.this) if isinstance(first, exp.Ordered) else None
-        if found is None or not found[1].nullable or not _on_top(first, case.catalog.dialect):
+        if not isinstance(first, exp.Ordered) or not _on_top(first, case.catalog.dialect):
             continue
-        attribute = block.columns[id(first.this.unnest())][2]
-        if attribute & block.rows.not_null or not _holds_null(block, first.this, case):
+        column = _meant(first.this, block)
+        found = base_column(block, column)
+        if found is None or not found[1].nullable:
+            continue
+        attribute = block.columns[id(column.unnest())][2]
+        if attribute & block.rows.not_null or not _holds_null(block, column, case):
             continue
         return (
-            f"The ordering column {text(first.this)} holds NULLs, and they come first here. "
-            f"Add {text(first.this)} IS NOT NULL to the WHERE clause."
+            f"The ordering column {text(column)} holds NULLs, and they come first here. "
+            f"Add {text(column)} IS NOT NULL to the WHERE clause."
         )
     return None
+
+
+def _meant(node: exp.Expr, block: Block) -> exp.Expr:
+    """What an ORDER BY names: an output by its alias or its position, else itself."""
+    outputs: list[exp.Expr] = block.select.expressions
+    if isinstance(node, exp.Column) and not node.table:
+        named = (one for one in outputs if isinstance(one, exp.Alias))
+        same = (one for one in named if one.alias.casefold() == node.name.casefold())
+        return next((one.unalias() for one in same), node)
+    if isinstance(node, exp.Literal) and node.name.isdigit():
+        place = int(node.name)
+        return outputs[place - 1].unalias() if 0 < place <= len(outputs) else node
+    return node
 
 
 def _on_top(ordered: exp.Ordered, dialect: str) -> bool:

@@ -1,42 +1,29 @@
 """No rows, although the tables hold some."""
 
-from collections.abc import Iterator
-
-from sqlglot import exp
-
-from modularsql.multiplicity.model import Block
-from modularsql.multiplicity.words import text
-from modularsql.pipeline.checkers.base import Case, base_column
+from modularsql.guard import findings as say
+from modularsql.guard.emptiness import why_empty
+from modularsql.guard.session import Purse, Session
+from modularsql.pipeline.checkers.base import Case
+from modularsql.records import Finding, Severity
 from modularsql.rows import Rows
+
+_SECONDS = 2.0
+# What a right query may well do: rows that match nothing, groups that are too small.
+_MAY_BE_RIGHT = frozenset({"having", "limit", "join", "table"})
 
 
 def result(case: Case) -> str | None:
-    """The first condition on a value that its column does not hold; else that nothing matches."""
+    """The condition that no row meets, and values near the one it names; nothing where the
+    data just has no such rows: a join without partners, a group too small, an empty table."""
     if not isinstance(case.outcome, Rows) or case.outcome.rows or case.query is None:
         return None
-    for block in case.blocks():
-        for node, column, value in _values(block):
-            table = base_column(block, column)
-            if table is None:
-                continue
-            select = exp.select("1").from_(exp.table_(table[0].name, quoted=True))
-            same = exp.column(table[1].name, quoted=True).eq(value.copy())
-            if case.any_row(select.where(same)) is False:
-                return (
-                    f"The query returns no rows: no row of {table[0].name} meets {text(node)}. "
-                    "Spell the value as the data does (see the schema), or look for it in "
-                    "another column."
-                )
-    return None
-
-
-def _values(block: Block) -> Iterator[tuple[exp.Expr, exp.Expr, exp.Expr]]:
-    """Comparisons of a column with a literal in WHERE and ON: the node, the column, the literal."""
-    places = [block.select.args.get("where"), *(block.select.args.get("joins") or ())]
-    for place in places:
-        for node in place.find_all(exp.EQ) if place is not None else ():
-            if node.find_ancestor(exp.Select) is not block.select:
-                continue
-            for one, other in ((node.this, node.expression), (node.expression, node.this)):
-                if isinstance(one.unnest(), exp.Column) and isinstance(other.unnest(), exp.Literal):
-                    yield node, one, other
+    session = Session(engine=case.engine, params=None, limits=case.limits)
+    purse = Purse(session=session, end=session.clock() + _SECONDS)
+    bare = Finding(rule=say.EMPTY, severity=Severity.INFO, message="")
+    found = why_empty(bare, case.query, purse)
+    if not found.message or found.measured.get("kind") in _MAY_BE_RIGHT:
+        return None
+    return (
+        f"{found.message} Spell a value as the data does (see the schema), or look for it in "
+        "another column."
+    )
