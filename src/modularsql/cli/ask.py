@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 )
 @click.option("--no-values", is_flag=True, help="Keep values of the data out of every prompt.")
 @click.option(
-    "--trace", type=click.Path(path_type=Path, dir_okay=False), help="Write what happened (JSON)."
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what happened: a page (FILE.html) or JSON.",
 )
 @common_options
 @reporting

@@ -8,7 +8,7 @@ from typing import Any
 
 from modularsql.pipeline.state import Candidate, State
 from modularsql.ports import ChatReply, ChatRequest, Model
-from modularsql.records import Cost, Failure
+from modularsql.records import Answer, Cost, Failure
 from modularsql.rows import Rows
 
 
@@ -131,14 +131,25 @@ _SEEN: Mapping[str, Callable[[State], Mapping[str, Any]]] = {
             }
             for c in s.clusters
         ],
+        "findings": [c.findings for c in s.candidates],
         "chosen": s.chosen,
         "confidence": s.confidence,
     },
-    "guard": lambda s: {
-        "final_sql": s.answer.final_sql if s.answer else None,
-        "applied": list(s.answer.applied) if s.answer else [],
-    },
+    "guard": lambda s: _guarded(s.answer),
 }
+
+
+def _guarded(answer: Answer | None) -> dict[str, Any]:
+    return {
+        "verdict": answer.verdict.value if answer else None,
+        "final_sql": answer.final_sql if answer else None,
+        "applied": list(answer.applied) if answer else [],
+        "rows": len(answer.rows or ()) if answer else None,
+        "findings": [
+            {"rule": f.rule, "severity": f.severity.value, "message": f.message}
+            for f in (answer.findings if answer else ())
+        ],
+    }
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:

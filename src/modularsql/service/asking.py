@@ -20,6 +20,7 @@ from modularsql.pipeline.parts import check_parts, parts_left_out
 from modularsql.pipeline.run import Asked
 from modularsql.pipeline.run import ask as run_pipeline
 from modularsql.pipeline.trace import Trace
+from modularsql.pipeline.trace_page import page
 from modularsql.ports import Embedder, Model, ValueIndex
 from modularsql.records import Answer, Finding, Severity, Verdict
 from modularsql.retrieval.examples import Examples, read_examples
@@ -185,9 +186,12 @@ def trace_json(trace: Trace) -> dict[str, Any]:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write the document; `InputError` where the file cannot be written."""
+    """Write the document, as a page where the file is named so; `InputError` where it cannot be."""
+    document = trace_json(trace)
+    as_page = path.suffix.lower() in (".html", ".htm")
+    text = page(document) if as_page else json.dumps(document, ensure_ascii=False, indent=1)
     try:
-        path.write_text(json.dumps(trace_json(trace), ensure_ascii=False, indent=1), "utf-8")
+        path.write_text(text, "utf-8")
     except OSError as error:
         raise InputError(f"cannot write the trace to {path}: {error.strerror}") from error
 
