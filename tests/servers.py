@@ -14,8 +14,10 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+import pymysql
 
 POSTGRES = os.environ.get("TEST_POSTGRES_URL") or "postgresql://root@127.0.0.1:5432/test"
+MYSQL = os.environ.get("TEST_MYSQL_URL") or "mysql://root@127.0.0.1:3306/test"
 Script = Sequence[str]
 
 
@@ -118,4 +120,39 @@ POSTGRES_SERVER = Server(
         "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
     ),
 )
-SERVERS = {"postgres": POSTGRES_SERVER}
+
+
+def run_mysql(url: str, statements: Script) -> list[Any]:
+    """Run statements one by one, in the standard's quotes; the rows of the last one."""
+    at = urlsplit(url)
+    connection = pymysql.connect(
+        host=at.hostname,
+        port=at.port or 3306,
+        user=at.username,
+        password=at.password or "",
+        database=at.path[1:],
+        autocommit=True,
+        sql_mode="ANSI_QUOTES",
+        connect_timeout=5,
+    )
+    with closing(connection), connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        return list(cursor.fetchall()) if statements else []
+
+
+def clear_mysql(url: str) -> None:
+    """Make a database anew."""
+    name = urlsplit(url).path[1:]
+    run_mysql(MYSQL_SERVER.url, [f"DROP DATABASE {name}", f"CREATE DATABASE {name}"])
+
+
+MYSQL_SERVER = Server(
+    name="MySQL",
+    url=MYSQL,
+    run=run_mysql,
+    clear=clear_mysql,
+    drop="DROP DATABASE {}",
+    fresh=(),
+)
+SERVERS = {"postgres": POSTGRES_SERVER, "mysql": MYSQL_SERVER}

@@ -5,6 +5,7 @@ A value comes from the flag, else `MODULARSQL_NAME`, else `modularsql.toml` or
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -15,6 +16,10 @@ from modularsql.errors import InputError
 from modularsql.records import Limits
 
 PREFIX = "MODULARSQL_"
+DATABASES = "databases"
+"""The table of a settings file that gives URLs names; no setting, since it holds secrets."""
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 REACHES = ("any", "local", "none")
 _WEEK = 7 * 86_400.0
 _MOST = 2**31 - 1  # SQLite's own upper bound for lengths, and enough of everything else
@@ -141,6 +146,8 @@ def load(
     merged: dict[str, Any] = {}
     file, table = _from_file(config)
     for name, value in table.items():
+        if name == DATABASES:
+            continue
         merged[name] = _checked(name, value, f"{file}: {name}")
     for variable in sorted(environ):
         if variable.startswith(PREFIX) and environ[variable]:
@@ -177,6 +184,33 @@ def api_key(variable: str, base_url: str, environ: Mapping[str, str] | None = No
         # Perhaps the key itself: it is not repeated.
         raise InputError("api_key_variable is no name of a variable", "name it, without the key")
     return environ.get(variable, "").strip() if variable else ""
+
+
+def database_url(
+    name: str, config: Path | None = None, environ: Mapping[str, str] | None = None
+) -> str | None:
+    """What a name stands for: `env:VARIABLE`, or an entry of `[databases]` in the settings file.
+
+    `${VARIABLE}` in an entry is replaced, so that the file needs to hold no secret. None for a
+    name that is neither. Raises `InputError`, which repeats no value, for one that is not usable.
+    """
+    environ = os.environ if environ is None else environ
+    if name.startswith("env:"):
+        if not (url := environ.get(name[4:])):
+            raise InputError(f"the variable {name[4:]} is not set", "set it to the database's URL")
+        return url
+    file, table = _from_file(config)
+    entries = table.get(DATABASES, {})
+    if not isinstance(entries, Mapping) or name not in entries:
+        return None
+    if not isinstance(entries[name], str):
+        raise InputError(f"{file}: the database {name} is no text", f'write {name} = "URL"')
+    missing = [v for v in _VARIABLE.findall(entries[name]) if not environ.get(v)]
+    if missing:
+        raise InputError(
+            f"{file}: the database {name} needs {', '.join(missing)}", "set that variable"
+        )
+    return _VARIABLE.sub(lambda found: environ[found[1]], entries[name])
 
 
 def _from_file(config: Path | None) -> tuple[str, Mapping[str, Any]]:

@@ -91,8 +91,21 @@ LOCK_POSTGRES = (
     "import psycopg; held = psycopg.connect(path); "
     "held.execute('LOCK TABLE t IN ACCESS EXCLUSIVE MODE')"
 )
+LOCK_MYSQL = (
+    "import pymysql; from urllib.parse import urlsplit; at = urlsplit(path); "
+    "held = pymysql.connect(host=at.hostname, port=at.port or 3306, user=at.username, "
+    "password=at.password or '', database=at.path[1:]); "
+    "held.cursor().execute('LOCK TABLE t WRITE')"
+)
 
 STATE = {
+    "mysql": [
+        "SELECT (SELECT GROUP_CONCAT(table_name, table_rows) FROM information_schema.tables "
+        "WHERE table_schema = DATABASE() AND table_name <> 'numbers'), "
+        "(SELECT GROUP_CONCAT(v) FROM k), (SELECT next_not_cached_value FROM numbers), "
+        "(SELECT COUNT(*) FROM mysql.user), (SELECT COUNT(*) FROM mysql.proc), "
+        "(SELECT @@GLOBAL.max_connections)"
+    ],
     "postgres": [
         "SELECT (SELECT string_agg(c::text, ',') FROM (SELECT relname, relkind, reltuples "
         "FROM pg_class WHERE relkind <> 't' ORDER BY oid) AS c), (SELECT count(*) FROM pg_proc), "
@@ -123,6 +136,13 @@ KINDS = {
         lock=LOCK_POSTGRES,
         schema="public",
         server=SERVERS["postgres"],
+    ),
+    "mysql": Kind(
+        dialect="mysql",
+        build=SERVERS["mysql"].build,
+        lock=LOCK_MYSQL,
+        schema="",
+        server=SERVERS["mysql"],
     ),
 }
 

@@ -61,6 +61,14 @@ EXTRAS = {
         "CREATE VIEW loads AS SELECT load_extension('x') AS x",
     ],
     "duckdb": ["CREATE SEQUENCE numbers"],
+    "mysql": [
+        "CREATE SEQUENCE numbers",
+        "CREATE PROCEDURE writes() INSERT INTO k VALUES (2)",
+        "CREATE FUNCTION writes_k() RETURNS int MODIFIES SQL DATA "
+        "BEGIN INSERT INTO k VALUES (2); RETURN 1; END",
+        "CREATE FUNCTION lies() RETURNS int READS SQL DATA "
+        "BEGIN INSERT INTO k VALUES (2); RETURN 1; END",
+    ],
     "postgres": [
         "CREATE SEQUENCE numbers",
         "CREATE VIEW looks AS SELECT pg_read_file('/etc/hostname') AS x",

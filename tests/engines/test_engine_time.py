@@ -24,7 +24,7 @@ ENDLESS = {
     "cross join": "SELECT count(*) FROM a AS a1, a AS a2, a AS a3, a AS a4 "
     "WHERE a1.x + a2.x = a3.x - a4.x",
     "sort": "SELECT a1.x FROM a AS a1, a AS a2, a AS a3, a AS a4 ORDER BY a2.x - a3.x, a4.x, a1.x",
-    "groups": "SELECT count(*) FROM (SELECT a1.x, a2.x, a3.x, count(*) "
+    "groups": "SELECT count(*) FROM (SELECT a1.x AS x1, a2.x AS x2, a3.x AS x3, count(*) AS n "
     "FROM a AS a1, a AS a2, a AS a3, a AS a4 GROUP BY a1.x, a2.x, a3.x) AS g",
 }
 

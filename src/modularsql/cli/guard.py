@@ -78,7 +78,8 @@ def command(
     """Run one query under guard and return the rows of the final query.
 
     DB is a SQLite or DuckDB file, or a URL: sqlite:///PATH, duckdb:///PATH,
-    postgresql://USER:PASSWORD@HOST:PORT/DATABASE. SQL is text, `-` for standard input, or
+    postgresql://USER:PASSWORD@HOST:PORT/DATABASE, mysql://… (or env:VARIABLE, or a
+    name of [databases] in modularsql.toml). SQL is text, `-` for standard input, or
     @FILE. The query can only read, and is ended at the time limit.
 
     Policy `grain` finds the joins that repeat or lose rows, and measures them. `p1-p2` adds or

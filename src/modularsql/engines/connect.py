@@ -1,12 +1,14 @@
 """From a path or URL to an engine. To add an engine: its module and one line in a table here."""
 
+import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from modularsql.config import Settings
+from modularsql.config import Settings, database_url
 from modularsql.engines.address import Address, read_address
 from modularsql.engines.files import existing_file, head
 from modularsql.errors import InputError, SetupError
@@ -17,10 +19,14 @@ _FILES = {  # name: offset and bytes that mark such a file, module, class
     "duckdb": (8, b"DUCK", "modularsql.engines.duckdb", "DuckDBEngine"),
 }
 _POSTGRES = ("modularsql.engines.postgres", "PostgresEngine", "postgres")
+_MYSQL = ("modularsql.engines.mysql", "MySQLEngine", "mysql")
 _SERVERS = {  # scheme of the URL: module, class, extra that brings its driver
     "postgresql": _POSTGRES,
     "postgres": _POSTGRES,
+    "mysql": _MYSQL,
+    "mariadb": _MYSQL,
 }
+_NAME = re.compile(r"(?:env:)?\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +68,13 @@ def open_place(place: Place, settings: Settings | None) -> Engine:
 
 
 def locate(target: str | Path) -> Place:
-    """What a target names; whether it is there is not looked at."""
+    """What a target names: a path, a URL, or a name of `config.database_url`.
+
+    Whether it is there is not looked at; an existing file is never taken for a name.
+    """
     text = str(target)
+    if isinstance(target, str) and _NAME.fullmatch(text) and not os.path.lexists(text):
+        text = database_url(text) or text
     scheme, found, rest = text.partition("://")
     if not found or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
         return Place(path=Path(text))

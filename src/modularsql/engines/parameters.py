@@ -25,10 +25,16 @@ class _Place:
     name: str  # "" for the next position
 
 
-def bind(sql: str, params: Params, dialect: str, mark: Callable[[int], str]) -> Bound | Failure:
+def bind(
+    sql: str,
+    params: Params,
+    dialect: str,
+    mark: Callable[[int], str],
+    rest: Callable[[str], str] = str,
+) -> Bound | Failure:
     """The text with `mark(n)` (n from 1) for each placeholder; a failure where values lack.
 
-    Without values the text stays as it is.
+    `rest` is applied to all between them. Without values the text stays as it is.
     """
     if not params:
         return Bound(sql=sql, values=[])
@@ -41,9 +47,9 @@ def bind(sql: str, params: Params, dialect: str, mark: Callable[[int], str]) -> 
         return values
     parts, at = [], 0
     for number, place in enumerate(places, 1):
-        parts += [sql[at : place.start], mark(number)]
+        parts += [rest(sql[at : place.start]), mark(number)]
         at = place.end
-    return Bound(sql="".join([*parts, sql[at:]]), values=values)
+    return Bound(sql="".join([*parts, rest(sql[at:])]), values=values)
 
 
 def has_placeholders(sql: str, dialect: str) -> bool:
@@ -76,13 +82,16 @@ def unbound(message: str) -> Failure:
 def _places(tokens: tuple[Token, ...]) -> list[_Place]:
     """Every placeholder; `a[1:n]` and `a::int` hold none."""
     found = []
+    brackets = 0
     for i, token in enumerate(tokens):
+        brackets += token.token_type == TokenType.L_BRACKET
+        brackets -= token.token_type == TokenType.R_BRACKET
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         touches = after is not None and after.start == token.end + 1
         named = after if touches else None
         if token.token_type == TokenType.PLACEHOLDER:
             found.append(_Place(token.start, token.end + 1, ""))
-        elif named and (_is_dollar(token) or _is_colon(token, tokens[:i])):
+        elif named and (_is_dollar(token) or _is_colon(token, brackets)):
             found.append(_Place(token.start, named.end + 1, named.text))
         elif token.token_type == TokenType.VAR and token.text[0] == "$" and len(token.text) > 1:
             found.append(_Place(token.start, token.end + 1, token.text[1:]))
@@ -93,12 +102,6 @@ def _is_dollar(token: Token) -> bool:
     return token.token_type == TokenType.PARAMETER and token.text == "$"
 
 
-def _is_colon(token: Token, before: tuple[Token, ...]) -> bool:
+def _is_colon(token: Token, brackets: int) -> bool:
     """Whether a value may begin at a colon: not inside the brackets of a slice."""
-    depth = 0
-    for earlier in reversed(before if token.token_type == TokenType.COLON else ()):
-        depth += earlier.token_type == TokenType.R_BRACKET
-        depth -= earlier.token_type == TokenType.L_BRACKET
-        if depth < 0:
-            return False
-    return token.token_type == TokenType.COLON
+    return token.token_type == TokenType.COLON and not brackets

@@ -75,8 +75,8 @@ class PostgresSession:
             finally:
                 self._roll_back(connection)
 
-    def acts(self, name: str) -> bool:
-        """Whether the server calls a function of that name volatile: it may have effects."""
+    def acts(self, name: str, is_call: bool) -> bool:
+        """Whether the server calls a function of that name volatile: see `reading.Acts`."""
         if self._acting is None:
             with self.transaction(Clock(self._settings.timeout)) as connection:
                 rows = connection.execute(_ACTING, [_HARMLESS]).fetchall()

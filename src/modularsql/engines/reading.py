@@ -6,6 +6,7 @@ functions, and statements other than queries; both are told from the words of th
 also holds for SQL that our parser does not understand.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,24 +17,28 @@ from modularsql.records import Failure, FailureKind
 from modularsql.sql.parse import Unparsed, split_statements, tokenize
 
 _QUERIES = frozenset("SELECT WITH VALUES TABLE (".split())
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _EXPLAIN_WORDS = frozenset("ANALYZE VERBOSE EXTENDED".split())
 
-Acts = Callable[[str], bool]
-"""Whether a function of that name (in lower case) may do more than compute."""
+Acts = Callable[[str, bool], bool]
+"""Whether a function of that name (in lower case) may do more than compute; the second value says
+that the name is surely that of a function, and not of an alias with columns, or a keyword."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
     """How a dialect's text is looked at: `explain` are its words for showing a plan.
 
-    `forbidden` are runs of words that no query needs that only reads, `hides` are texts that
-    would let a server read other words than we do.
+    `forbidden` are runs of words that no query needs that only reads. `hides` are texts, and
+    `hides_in_gaps` a pattern between the words, that let a server read other words than we do.
     """
 
     dialect: str
     explain: frozenset[str] = frozenset({"EXPLAIN"})
     forbidden: tuple[tuple[str, ...], ...] = ()
     hides: tuple[str, ...] = ()
+    hides_in_gaps: str = ""
 
 
 def refusal_of(sql: str, manner: Manner, acts: Acts) -> Failure | None:
@@ -44,6 +49,8 @@ def refusal_of(sql: str, manner: Manner, acts: Acts) -> Failure | None:
     tokens = tokenize(sql, manner.dialect)
     if isinstance(tokens, Unparsed):
         return refused(f"its words cannot be told apart: {tokens.reason}")
+    if manner.hides_in_gaps and (found := _in_gaps(sql, tokens, manner.hides_in_gaps)):
+        return refused(f"the text holds {found} outside quotes, behind which it could hide words")
     statements = split_statements(tokens)
     if len(statements) != 1:
         some = "no statement" if not statements else f"{len(statements)} statements"
@@ -63,16 +70,46 @@ def _of_statement(sql: str, tokens: Sequence[Token], manner: Manner, acts: Acts)
         return rest if isinstance(rest, Failure) else _of_statement(*rest, manner, acts)
     if first not in _QUERIES:
         return refused(f"{first[:20]} is not allowed: queries may only read")
-    words = [token.text.upper() for token in tokens]
+    words = ["" if token.token_type in _QUOTED else token.text.upper() for token in tokens]
     for run in manner.forbidden:
         if any(tuple(words[i : i + len(run)]) == run for i in range(len(words))):
             return refused(f"{' '.join(run)} is not allowed: queries may only read")
-    for token, after in pairwise(tokens):
-        if after.token_type == TokenType.L_PAREN and acts(token.text.lower()):
+    for i, (token, after) in enumerate(pairwise(tokens)):
+        if after.token_type != TokenType.L_PAREN:
+            continue
+        if acts(token.text.lower(), token.token_type in _NAMES and not _has_columns(tokens, i)):
             return refused(
                 f"the function {token.text.lower()}() is not allowed: it may do more than compute"
             )
     return None
+
+
+def _has_columns(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a name before a parenthesis is an alias with a list of columns.
+
+    No function stands behind AS or a closing parenthesis, or has AS and a query behind it.
+    """
+    before = tokens[at - 1] if at else None
+    if before and (before.token_type == TokenType.R_PAREN or before.text.upper() == "AS"):
+        return True
+    depth = 0
+    for i in range(at + 1, len(tokens)):
+        depth += tokens[i].token_type == TokenType.L_PAREN
+        depth -= tokens[i].token_type == TokenType.R_PAREN
+        if depth == 0:
+            behind = [token.text.upper() for token in tokens[i + 1 : i + 3]]
+            return behind == ["AS", "("]
+    return False
+
+
+def _in_gaps(sql: str, tokens: Sequence[Token], pattern: str) -> str:
+    """What stands between the words and matches, "" where nothing does."""
+    at = 0
+    for start, end in [*((t.start, t.end + 1) for t in tokens), (len(sql), len(sql))]:
+        if found := re.search(pattern, sql[at:start]):
+            return found.group()
+        at = end
+    return ""
 
 
 def _explained(text: str, manner: Manner) -> tuple[str, list[Token]] | Failure:

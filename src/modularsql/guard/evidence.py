@@ -106,7 +106,8 @@ class _Gatherer:
                 outcome = self.purse.run(select)
                 if outcome is None:
                     break
-                counts.append(outcome.rows[0])
+                # A SUM of whole numbers is a Decimal on servers.
+                counts.append([None if n is None else int(n) for n in outcome.rows[0]])
             self.counted[key] = _as_joins(steps, counts)
         return dict(self.counted[key])
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from modularsql.catalog import Column
+from modularsql.sql.dialects import dialect_of
 
 
 class Kind(NamedTuple):
@@ -33,8 +34,6 @@ _INTEGERS = frozenset(
 )
 _TEXTS = frozenset("VARCHAR TEXT CHAR STRING BPCHAR NVARCHAR".split()) | {"CHARACTER VARYING"}
 _EXACT = frozenset("integer HUGEINT UHUGEINT BOOLEAN DATE TIMESTAMP UUID".split())
-_BLIND_TO_CASE = frozenset("mysql tsql singlestore doris starrocks".split())
-"""Dialects whose text compares without case where no collation is named."""
 
 _COUNTS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Count)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
@@ -51,18 +50,18 @@ def kind_of(column: Column, dialect: str) -> Kind | None:
     if column.collation == UNSURE:
         return None
     name = column.type.upper()
-    if dialect == "sqlite":
+    if dialect_of(dialect).affinities:
         affinity = _affinity(name)
         exact = affinity != "blob" and column.collation is None
         return Kind(affinity, column.collation, exact)
     type_ = _class(name)
-    exact = type_ in _EXACT or (type_ == "text" and dialect not in _BLIND_TO_CASE)
+    exact = type_ in _EXACT or (type_ == "text" and dialect_of(dialect).text_by_bytes)
     return Kind(type_, column.collation, exact and column.collation is None)
 
 
 def whole_number(dialect: str) -> Kind:
     """The kind of what counts or numbers rows."""
-    return Kind("number" if dialect == "sqlite" else "integer", None, True)
+    return Kind("number" if dialect_of(dialect).affinities else "integer", None, True)
 
 
 def _affinity(name: str) -> str:
@@ -102,7 +101,7 @@ def literal_fits(kind: Kind | None, literal: exp.Expr, dialect: str) -> bool:
     """
     if kind is None:
         return False
-    if dialect == "sqlite":
+    if dialect_of(dialect).affinities:
         return True
     if isinstance(literal, exp.Neg):
         literal = literal.this
@@ -119,9 +118,9 @@ def value_kind(expression: exp.Expr, dialect: str) -> Kind | None:
         return whole_number(dialect)
     if isinstance(expression, exp.Literal):
         if expression.is_string:
-            return Kind("text", None, dialect not in _BLIND_TO_CASE)
+            return Kind("text", None, dialect_of(dialect).text_by_bytes)
         return whole_number(dialect) if expression.is_int else None
-    is_number = isinstance(expression, _ARITHMETIC) and dialect == "sqlite"
+    is_number = isinstance(expression, _ARITHMETIC) and dialect_of(dialect).affinities
     return Kind("number") if is_number else None
 
 

@@ -9,6 +9,7 @@ from modularsql.catalog import Catalog, Column
 from modularsql.multiplicity.algebra import Attributes
 from modularsql.multiplicity.columns import Kind, compare_alike, kind_of
 from modularsql.multiplicity.model import Block, Query
+from modularsql.sql.dialects import Dialect, dialect_of
 
 
 @dataclass(slots=True)
@@ -56,6 +57,11 @@ class Context:
     def dialect(self) -> str:
         """The name sqlglot knows the dialect by."""
         return self.catalog.dialect
+
+    @property
+    def reads(self) -> Dialect:
+        """How the dialect reads a query."""
+        return dialect_of(self.catalog.dialect)
 
     def note(self, attribute: int, kind: Kind | None) -> None:
         """Remember how an attribute's values compare."""

@@ -60,7 +60,7 @@ def read_from(block: Block, scope: Scope, context: Context) -> None:
             items.append(_item(join.this, join, scope, block, context))
         for lateral in block.select.args.get("laterals") or ():
             items.append(_item(lateral, None, scope, block, context))
-    if context.dialect != "sqlite":
+    if context.reads.comma_binds_weaker:
         items = _by_comma(items)
     _read_conditions(items, block, context)
     if where is not None:

@@ -79,7 +79,7 @@ def _with_definitions(node: exp.Expr, scope: Scope, outer: Block | None, context
         return scope
     scope = dict(scope)
     # Under RECURSIVE a CTE sees itself and those after it; in SQLite it always does.
-    sees_all = bool(clause.args.get("recursive")) or context.dialect == "sqlite"
+    sees_all = bool(clause.args.get("recursive")) or context.reads.cte_sees_all
     for cte in clause.expressions:
         names = [column.name.casefold() for column in cte.args["alias"].args.get("columns") or ()]
         seen = scope if sees_all else dict(scope)

@@ -95,7 +95,7 @@ def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Dou
     if sources or column.args.get("db"):
         return Doubt.UNSURE
     # Elsewhere than in SQLite `a.b` may be the field `b` of a column `a`.
-    is_field = context.dialect != "sqlite" and any(table in s.columns for s in block.sources)
+    is_field = context.reads.dotted_may_be_field and any(table in s.columns for s in block.sources)
     return Doubt.UNSURE if is_field else Doubt.ABSENT
 
 
@@ -124,7 +124,7 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
     alias = _alias(name, block)
     if alias is not None and block.in_outputs:
         # SQLite does not look there for it, others may.
-        alias = None if context.dialect == "sqlite" else exp.Null()
+        alias = exp.Null() if context.reads.aliases_beside else None
     if isinstance(alias, exp.Column) and not alias.table:
         found = named(alias.name.casefold(), seen, block)
         return found[0] if len(found) == 1 else Doubt.UNSURE
@@ -172,4 +172,4 @@ def mark_correlated(block: Block, home: Block) -> None:
 
 def _is_string(column: exp.Column, context: Context) -> bool:
     quoted = isinstance(column.this, exp.Identifier) and column.this.args.get("quoted")
-    return context.dialect == "sqlite" and bool(quoted) and not column.table
+    return context.reads.unknown_quoted_is_text and bool(quoted) and not column.table

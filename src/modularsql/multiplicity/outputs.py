@@ -49,7 +49,7 @@ def _add_star(
         _add_unknown(block, star, (owner,) if owner else tuple(block.sources))
     elif owner is not None:
         for name, attribute in owner.columns.items():
-            if context.dialect == "sqlite" and _is_coalesced(name, attribute, owner, block):
+            if context.reads.merged_is_coalesced and _is_coalesced(name, attribute, owner, block):
                 attribute = _fresh(owner.node, block, context)
                 block.rows = block.rows.with_attribute(attribute)
             _add(name, attribute, owner, block)
@@ -74,7 +74,7 @@ def _add_all(block: Block, context: Context) -> None:
     shown: set[int] = set()
     merged = {(id(s), m.name): m for m in block.merged for s in m.sources}
     # The standard puts merged columns first; SQLite and DuckDB leave them where they stand.
-    if context.dialect not in ("sqlite", "duckdb"):
+    if context.reads.merged_first:
         for one in block.merged:
             _add(one.name, one.found[2], one.found[0], block)
             shown.add(id(one))

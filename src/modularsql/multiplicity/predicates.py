@@ -82,7 +82,7 @@ def _is_constant(column: int, value: exp.Expr, block: Block, context: Context) -
     # A bound value, and a double-quoted string, come without a type of their own in SQLite.
     plain = isinstance(value, exp.Placeholder | exp.Parameter)
     plain = plain or any(value is literal for literal in block.literals)
-    return plain and context.dialect == "sqlite" and context.kind(column) is not None
+    return plain and context.reads.affinities and context.kind(column) is not None
 
 
 def _column(expression: exp.Expr, block: Block, context: Context) -> int:

@@ -48,7 +48,7 @@ def _unite(query: Query, context: Context) -> None:
         if kind is not None:
             context.note(attribute, kind)
             links.append((attribute, row))
-        elif context.dialect == "sqlite" and any(_converts(b, number) for b in branches):
+        elif context.reads.affinities and any(_converts(b, number) for b in branches):
             context.mixed |= attribute
         if all(b.relation.not_null & a for b, a in zip(branches, row, strict=True)):
             not_null |= attribute

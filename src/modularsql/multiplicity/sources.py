@@ -37,7 +37,7 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
         query = node.this  # but not of OUTER APPLY, which pads
     if isinstance(query, exp.Subquery) and isinstance(query.this, exp.Query):
         # Other databases let a derived table use what stands before it, some without LATERAL.
-        outer = block.outer if context.dialect == "sqlite" else block
+        outer = block if context.reads.derived_sees_siblings else block.outer
         before = block.borrowed
         read = _read(query, scope, outer, block, context)
         source = _of_query(node, read, _column_names(node), block, context)
@@ -153,7 +153,7 @@ def _of_view(node: exp.Expr, view: Table, block: Block, context: Context) -> Sou
         columns = tuple(Column(name=column.name, collation=UNSURE) for column in view.columns)
         source = _of_table(node, replace(view, columns=columns, row_id=None), context)
         # Which of them SQLite converts where they are read is not known either.
-        if context.dialect == "sqlite":
+        if context.reads.affinities:
             context.mixed |= union(source.columns.values())
         return source
     given = _column_names(node)

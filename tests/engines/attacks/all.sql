@@ -22,10 +22,10 @@ DELETE FROM k RETURNING v
 -- refused: a comment first
 /* SELECT */ DELETE FROM k -- SELECT
 
--- refused: insert after a common table expression
+-- refused|error: insert after a common table expression
 WITH q AS (SELECT 2 AS v) INSERT INTO k SELECT v FROM q
 
--- refused: delete after a common table expression
+-- refused|error: delete after a common table expression
 WITH q AS (SELECT 2 AS v) DELETE FROM k
 
 -- refused|error: insert inside a common table expression

@@ -49,10 +49,10 @@ from modularsql.multiplicity.rewrites.edits import (
 from modularsql.multiplicity.rewrites.identity import key_of, weakest
 from modularsql.records import Evidence
 from modularsql.sql.clauses import Clauses, clauses
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
-_WITHOUT_FILTER = frozenset("mysql tsql oracle snowflake bigquery redshift".split())
 """Dialects whose aggregates have no FILTER: there a CASE leaves the copies out."""
 
 _OUTSIDE = ("expressions", "group", "having", "order", "qualify", "windows")
@@ -143,7 +143,7 @@ class _Work:
             if word.token_type != TokenType.DISTINCT:
                 return "its DISTINCT was not found in the text"
             self.cuts.append((word.start, tokens[place[0] + 2].start, ""))
-        if self.dialect not in _WITHOUT_FILTER:
+        if dialect_of(self.dialect).aggregate_filter:
             self.cuts.append((end + 1, end + 1, f" FILTER (WHERE {name} = 1)"))
         elif aggregate.kind in LISTS or len(arguments(aggregate)) != 1:
             return "the dialect has no FILTER to leave copies out of a list"

@@ -13,6 +13,7 @@ from modularsql.multiplicity.rewrites.edits import (
     free_name,
     index_at,
 )
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -54,7 +55,7 @@ def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Re
 
 def _named(inner: str, alias: str, dialect: str) -> str:
     """The subquery as a table with one column `v`."""
-    if dialect == "sqlite":  # SQLite names columns of a CTE, not of a derived table
+    if not dialect_of(dialect).derived_column_names:  # a CTE names them
         return f"(WITH {alias}(v) AS {inner} SELECT v FROM {alias}) AS {alias}"
     return f"{inner} AS {alias}(v)"
 

@@ -14,9 +14,7 @@ from modularsql.multiplicity.rules.facts.probes import differing
 from modularsql.multiplicity.rules.facts.suspicion import assumed
 from modularsql.multiplicity.words import text
 from modularsql.records import Severity
-
-_FROM_ONE_ROW = ("sqlite",)
-"""Dialects in which a single MIN or MAX says which row the bare columns come from."""
+from modularsql.sql.dialects import dialect_of
 
 
 @detector
@@ -25,7 +23,7 @@ def bare_column(block: Block, analysis: Analysis) -> Iterator[Issue]:
     if not block.is_aggregate or any("groups" in reason for reason in block.unknown):
         return
     extremes = sum(a.kind in ("min", "max") for a in block.aggregates)
-    if extremes == 1 and analysis.catalog.dialect in _FROM_ONE_ROW:
+    if extremes == 1 and dialect_of(analysis.catalog.dialect).bare_follows_extreme:
         return
     settled = block.rows.closure(within(block))
     if all(output.attribute & settled for output in block.outputs):

@@ -13,9 +13,7 @@ from modularsql.multiplicity.rules.facts.probes import second_row
 from modularsql.multiplicity.rules.facts.uses import Use, use_of
 from modularsql.multiplicity.words import text
 from modularsql.records import Evidence, Severity
-
-_TAKES_ANY = ("sqlite",)
-"""Dialects that take the first row without a word; others stop with an error."""
+from modularsql.sql.dialects import dialect_of
 
 
 @detector
@@ -27,7 +25,7 @@ def scalar_subquery_many_rows(block: Block, analysis: Analysis) -> Iterator[Issu
         if _is_container(query) or query.relation.is_key(0) is not None or _unknown(query):
             continue
         then = "takes an arbitrary one of them"
-        if analysis.catalog.dialect not in _TAKES_ANY:
+        if not dialect_of(analysis.catalog.dialect).subquery_takes_any:
             then = "stops with an error"
         evidence = grounds(query.block, tuple(query.block.sources)) if query.block else None
         likely = evidence not in (None, Evidence.ASSUMED) and not _names_one(query)
