@@ -1,11 +1,19 @@
-"""Matching rows one to one, by scipy (extra `eval`); None where it is not installed."""
+"""Matching rows one to one. Beyond small matrices by scipy (extra `eval`); None without it."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+_SMALL = 10
+_SHORT = 40
+"""Sides of a matrix for which trying all subsets takes less time than importing scipy."""
+
 
 def best_total(weights: Sequence[Sequence[int]]) -> int | None:
-    """The largest sum of weights when each row and each column is used at most once."""
+    """The largest sum of weights (0 or more) when each row and column is used at most once."""
+    if len(weights) < len(weights[0]):
+        weights = list(zip(*weights, strict=True))
+    if len(weights[0]) <= _SMALL and len(weights) <= _SHORT:
+        return _best_by_subsets(weights)
     if find_spec("scipy") is None:
         return None
     import numpy as np
@@ -13,6 +21,21 @@ def best_total(weights: Sequence[Sequence[int]]) -> int | None:
 
     matrix = np.array(weights)
     return int(matrix[linear_sum_assignment(matrix, maximize=True)].sum())
+
+
+def _best_by_subsets(weights: Sequence[Sequence[int]]) -> int:
+    """Row by row, the best total for each set of columns that are taken."""
+    best = {0: 0}
+    for row in weights:
+        grown = dict(best)
+        for taken, total in best.items():
+            for place, weight in enumerate(row):
+                if weight and not taken >> place & 1:
+                    now = taken | 1 << place
+                    if total + weight > grown.get(now, -1):
+                        grown[now] = total + weight
+        best = grown
+    return max(best.values())
 
 
 def can_match_all(partners: Sequence[Sequence[int]], others: int) -> bool | None:

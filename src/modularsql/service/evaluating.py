@@ -1,6 +1,7 @@
 """The use case `eval`: score prediction sets on real databases, each statement run once."""
 
 import platform
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -11,7 +12,6 @@ from typing import Any
 
 from modularsql import __version__
 from modularsql.config import Settings
-from modularsql.engines.versions import versions
 from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, read_dataset
 from modularsql.evaluation.log import Record
@@ -103,6 +103,8 @@ def _run(
     seen = _Seen(plan, records, request.progress)
     log = run_files.Log(request.out)
     work = scoring_work(metrics, bool(request.guard), request.settings)
+    # What is needed at the end is imported while the workers work.
+    threading.Thread(target=run_files.prepare, daemon=True).start()
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]
@@ -186,7 +188,6 @@ def _about(
         "modularsql": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "versions": versions(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "jobs": settings.jobs,
         "inputs": {

@@ -126,10 +126,16 @@ class Log:
         self._file.close()
 
 
+def prepare() -> None:
+    """Import what `write_run` needs: a driver that takes longer to import than many a run."""
+    import modularsql.engines.parquet
+    import modularsql.engines.versions  # noqa: F401
+
+
 def write_run(folder: Path, run: Run, summary: Mapping[str, Any]) -> None:
     """All tables of a finished run. Raises `SetupError` where they cannot be written."""
-    # Imported here: the driver takes longer to import than many a run.
     from modularsql.engines.parquet import write_parquet
+    from modularsql.engines.versions import versions
 
     try:
         write_parquet(folder / VERDICTS, verdict_columns(run.metrics), verdict_rows(run))
@@ -143,7 +149,7 @@ def write_run(folder: Path, run: Run, summary: Mapping[str, Any]) -> None:
             "output",
         ) from error
     write_json(folder / SUMMARY, summary)
-    write_json(folder / RECORD, run.about)
+    write_json(folder / RECORD, {**run.about, "versions": versions()})
 
 
 def load_run(folder: Path) -> Run:

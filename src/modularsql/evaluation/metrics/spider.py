@@ -10,6 +10,7 @@ undecided.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from modularsql.evaluation.metrics.base import Metric, Score, as_score
 from modularsql.evaluation.pair import Pair
@@ -26,6 +27,7 @@ def as_run(sql: str) -> str:
     return sql
 
 
+@lru_cache(maxsize=4096)
 def without_distinct(sql: str) -> str:
     """The text that is run by default: without the word DISTINCT, also inside aggregates.
 
