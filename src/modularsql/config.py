@@ -51,7 +51,7 @@ class Settings:
     )
     threads: int = _number(2, "Threads an engine may use for one query (DuckDB)", 1, 1024)
     max_parse_chars: int = _number(100_000, "Longest SQL that is parsed; longer is only run", 1)
-    policy: str = _text("grain", "What is repaired, and how: a name (docs/interfaces.md) or file")
+    policy: str = _text("grain", "What is repaired, and how: a name or a file")
     tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0.001, 1)
     tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 0.999)
     tau_repeat: float = _number(

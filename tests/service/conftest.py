@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from modularsql.config import Settings
+from modularsql.evaluation.log import Record
+from modularsql.evaluation.plan import Batch
 from modularsql.ports import Model
-from modularsql.service import in_workers
+from modularsql.service import evaluating, in_workers
+from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.in_workers import Repaired, Task
 from modularsql.service.repairing import RepairRequest, RepairSummary, repair
+from modularsql.service.workers import Work
 
 
 @pytest.fixture
@@ -86,5 +90,49 @@ def repaired(
             settings=Settings(**{"jobs": 1, "policy": "paper", **settings}),
         )
         return repair(request)
+
+    return call
+
+
+@pytest.fixture
+def batches_run(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    """Work in this process instead of workers; the batches that came by."""
+    seen: list[Batch] = []
+
+    def run_here(
+        batches: Sequence[Batch], work: Work[Batch, list[Record]], settings: Settings
+    ) -> Generator[list[list[Record]], None, None]:
+        work.prepare(settings)
+        for batch in batches:
+            seen.append(batch)
+            yield [work.do(batch)]
+
+    monkeypatch.setattr(evaluating, "run_all", run_here)
+    return seen
+
+
+@pytest.fixture
+def scored(tmp_path: Path, root: Path, batches_run: list[Batch]) -> Callable[..., Evaluated]:
+    """Score answers (by system) to gold queries on `shop`; more fields of the request by name."""
+
+    def call(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> Evaluated:
+        lines = [
+            {"id": f"q{at}", "db": "shop", "gold": sql} if isinstance(sql, str | None) else sql
+            for at, sql in enumerate(gold)
+        ]
+        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        paths = []
+        for name, answers in systems.items():
+            paths.append(tmp_path / f"{name}.json")
+            paths[-1].write_text(json.dumps(answers))
+        fields = {"settings": Settings(timeout=5.0), **more}
+        request = EvalRequest(
+            dataset=str(tmp_path / "set.jsonl"),
+            predictions=paths,
+            db_root=root,
+            out=tmp_path / "run",
+            **fields,
+        )
+        return evaluate(request)
 
     return call

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,59 +11,14 @@ import pytest
 
 from modularsql.config import Settings
 from modularsql.errors import InputError, SetupError
-from modularsql.evaluation.log import Record, Side
+from modularsql.evaluation.log import Side
 from modularsql.evaluation.plan import Batch
 from modularsql.evaluation.summary import summary
-from modularsql.service import evaluating, run_files
+from modularsql.service import run_files
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
-from modularsql.service.workers import Work
 
 ALL, COPIES, DISTINCT = "SELECT b FROM t", "SELECT a FROM t", "SELECT DISTINCT a FROM t"
-
-
-@pytest.fixture
-def batches_run(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
-    """Work in this process instead of workers; the batches that came by."""
-    seen: list[Batch] = []
-
-    def run_here(
-        batches: Sequence[Batch], work: Work[Batch, list[Record]], settings: Settings
-    ) -> Generator[list[list[Record]], None, None]:
-        work.prepare(settings)
-        for batch in batches:
-            seen.append(batch)
-            yield [work.do(batch)]
-
-    monkeypatch.setattr(evaluating, "run_all", run_here)
-    return seen
-
-
-@pytest.fixture
-def scored(tmp_path: Path, root: Path, batches_run: list[Batch]) -> Callable[..., Evaluated]:
-    """Score answers (by system) to gold queries on `shop`; more fields of the request by name."""
-
-    def call(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> Evaluated:
-        lines = [
-            {"id": f"q{at}", "db": "shop", "gold": sql} if isinstance(sql, str | None) else sql
-            for at, sql in enumerate(gold)
-        ]
-        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-        paths = []
-        for name, answers in systems.items():
-            paths.append(tmp_path / f"{name}.json")
-            paths[-1].write_text(json.dumps(answers))
-        fields = {"settings": Settings(timeout=5.0), **more}
-        request = EvalRequest(
-            dataset=str(tmp_path / "set.jsonl"),
-            predictions=paths,
-            db_root=root,
-            out=tmp_path / "run",
-            **fields,
-        )
-        return evaluate(request)
-
-    return call
 
 
 Scored = Callable[..., Evaluated]
@@ -387,3 +342,22 @@ def test_progress_has_running_scores(scored: Scored) -> None:
         progress=lambda now: seen.append((now.done, now.total, list(now.right["one"]))),
     )
     assert seen[-1] == (2, 2, [2.0, 2.0, 1.0])
+
+
+def test_pools_have_an_upper_bound_and_a_mean(scored: Scored, tmp_path: Path) -> None:
+    pools = [
+        {"id": "q0", "candidates": [COPIES, ALL, ALL]},
+        {"id": "q1", "candidates": [COPIES, "SELECT nope"]},
+    ]
+    (tmp_path / "pool.jsonl").write_text("\n".join(map(json.dumps, pools)))
+    answers = {"one": [COPIES] * 3}
+    done = scored([ALL] * 3, answers, pools=[tmp_path / "pool.jsonl"])
+    found = done.summary["pools"]["pool"]
+    assert (found["n"], found["candidates"]) == (2, 5)
+    assert found["multiset_ex"] == {"upper": 0.5, "mean": pytest.approx(1 / 3), "first": 0.0}
+    assert list(done.summary["systems"]) == ["one"]
+    assert len(table(tmp_path, "verdicts")) == 3
+    again = load_run(tmp_path / "run")
+    assert summary(again) == done.summary
+    with pytest.raises(InputError, match="do not go together"):
+        scored([ALL] * 3, answers, pools=[tmp_path / "pool.jsonl"], guard=("paper",))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
 """Settings that a preset gives where no flag does."""
 
+_POOL = ("upper", "mean", "first")
 _FILE = click.Path(path_type=Path)
 
 
@@ -33,6 +34,9 @@ _FILE = click.Path(path_type=Path)
 @click.argument("dataset")
 @click.option(
     "--pred", "preds", required=True, multiple=True, type=_FILE, help="Predictions; repeatable."
+)
+@click.option(
+    "--pools", multiple=True, type=_FILE, help="Candidates, for the best and the mean; repeatable."
 )
 @click.option("--db-root", required=True, type=_FILE, help="Folder of ID/ID.sqlite.")
 @click.option("--out", required=True, type=_FILE, help="Folder of the run.")
@@ -59,6 +63,7 @@ _FILE = click.Path(path_type=Path)
 def command(
     dataset: str,
     preds: Sequence[Path],
+    pools: Sequence[Path],
     db_root: Path,
     out: Path,
     metrics: str | None,
@@ -94,6 +99,7 @@ def command(
                 settings=settings,
                 metrics=[name.strip() for name in metrics.split(",")] if metrics else (),
                 guard=guard,
+                pools=pools,
                 slow_gold_out=preset == "paper",
                 progress=_shown(show),
             )
@@ -137,6 +143,11 @@ def _print(screen: "Screen", done: "Evaluated", out: Path) -> None:
         ("MBS", *(one["mbs"] for one in systems.values())),
     ]
     print_rows(screen, ("", *systems), rows, most=len(rows))
+    for name, one in done.summary["pools"].items():
+        shown = [(m, *(_percent(one[m][what]) for what in _POOL)) for m in done.run.metrics]
+        head = counted(one["candidates"], "candidate")
+        screen.say(f"pool {name}: {head} for {counted(one['n'], 'question')}", "bold")
+        print_rows(screen, ("", *_POOL), shown, most=len(shown))
     for note in done.notes:
         screen.words(f"note: {note}", by=2)
     scored = sum(one["n"] for one in systems.values())

@@ -1,9 +1,11 @@
 """Scores of a run in numbers: fractions of the counted questions, with intervals."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
+from modularsql.evaluation.metrics.pools import pool
 from modularsql.evaluation.run import Run, Verdict
 from modularsql.evaluation.statistics import wilson
 
@@ -13,7 +15,46 @@ SCHEMA_VERSION = 1
 def summary(run: Run) -> dict[str, Any]:
     """The object of summary.json."""
     systems = {name: _system(run, verdicts) for name, verdicts in run.verdicts.items()}
-    return {"schema_version": SCHEMA_VERSION, "systems": systems}
+    pools = run.about.get("pools", {})
+    return {"schema_version": SCHEMA_VERSION, "systems": systems, "pools": pools}
+
+
+def candidate_name(pool: str, at: int) -> str:
+    """What the system is called that always answers with the candidate at this place."""
+    return f"{pool}\0{at}"
+
+
+def pool_scores(run: Run, systems: Collection[str]) -> dict[str, dict[str, Any]]:
+    """By pool and metric: what a perfect, a blind and no selection would score.
+
+    The run has the candidates as systems of their own, beside `systems`. Counted questions that
+    have candidates are the denominator.
+    """
+    by_pool: dict[str, dict[str, list[Verdict]]] = {}
+    for name, verdicts in run.verdicts.items():
+        if name in systems:
+            continue
+        questions = by_pool.setdefault(name.partition("\0")[0], {})
+        for verdict in verdicts:
+            if verdict.pred_sql and run.counted(verdict):
+                questions.setdefault(verdict.question.id, []).append(verdict)
+    return {name: _pool(run, questions) for name, questions in by_pool.items()}
+
+
+def _pool(run: Run, questions: Mapping[str, Sequence[Verdict]]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "n": len(questions),
+        "candidates": sum(map(len, questions.values())),
+    }
+    for metric in run.metrics:
+        pools = [pool([v.scores.get(metric) for v in some]) for some in questions.values()]
+        known = [one for one in pools if one is not None]
+        found[metric] = {
+            "upper": fmean(one.upper for one in known) if known else None,
+            "mean": fmean(one.mean for one in known) if known else None,
+            "first": fmean(one.first or 0.0 for one in known) if known else None,
+        }
+    return found
 
 
 def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.plan import Plan, answers_of, make_plan, without
 from modularsql.evaluation.predictions import Predictions, read_predictions
 from modularsql.evaluation.run import Run, fill
-from modularsql.evaluation.summary import summary
+from modularsql.evaluation.summary import candidate_name, pool_scores, summary
 from modularsql.service import run_files
 from modularsql.service.scoring import scoring_work
 from modularsql.service.sources import check_root, find_databases, marks
@@ -53,6 +53,7 @@ class EvalRequest:
     settings: Settings
     metrics: Sequence[str] = ()
     guard: Sequence[str] = ()
+    pools: Sequence[Path] = ()
     slow_gold_out: bool = False
     progress: Progress | None = None
 
@@ -80,14 +81,16 @@ def evaluate(request: EvalRequest) -> Evaluated:
     dataset = read_dataset(request.dataset)
     systems = _systems(request.predictions, dataset)
     databases = find_databases(request.db_root, dataset)
-    answers = answers_of(systems)
+    answers = {**answers_of(systems), **_candidates(request, dataset)}
     plan = make_plan(dataset, answers, databases, _policies(request))
     about = _about(request, metrics, dataset, systems, databases)
     with run_files.locked(request.out):
         about, records = run_files.begin(request.out, about)
         known = len(records)
         _run(plan, records, metrics, request)
-        verdicts = fill(plan, dataset.questions, answers, records)
+        filled = fill(plan, dataset.questions, answers, records)
+        verdicts = {name: filled[name] for name in systems}
+        about["pools"] = pool_scores(Run(about=about, verdicts=filled), set(systems))
         about["seconds"] = round(about.get("seconds", 0.0) + time.monotonic() - start, 3)
         run = Run(about=about, verdicts=verdicts)
         scores = summary(run)
@@ -142,6 +145,23 @@ class _Seen:
                     for at, name in enumerate(ALWAYS, 1):
                         sums[at] += record.scores.get(name) or 0.0
         self._progress(self._standing)
+
+
+def _candidates(request: EvalRequest, dataset: Dataset) -> dict[str, list[str | None]]:
+    """The pools as systems of their own: the first candidate of each question, the second, …"""
+    if not request.pools:
+        return {}
+    if request.guard:
+        raise InputError("--pools and --guard do not go together", "run eval into two folders")
+    from modularsql.evaluation.pools import read_pools
+
+    found: dict[str, list[str | None]] = {}
+    for path in request.pools:
+        pools = read_pools(path, dataset)
+        for at in range(max(map(len, pools.values()), default=0)):
+            column = [pools.get(question.id, ())[at : at + 1] for question in dataset.questions]
+            found[candidate_name(path.stem, at)] = [one[0] if one else None for one in column]
+    return found
 
 
 def _policies(request: EvalRequest) -> tuple[str, ...]:
@@ -199,6 +219,7 @@ def _about(
             "missing_databases": sorted(name for name, path in databases.items() if not path),
             "metrics": list(metrics),
             "guard": list(request.guard),
+            "pools": {path.stem: marks(path) for path in request.pools},
             "policy_files": {n: marks(Path(n)) for n in request.guard if n.endswith(".toml")},
             "slow_gold_out": request.slow_gold_out,
             "settings": {name: getattr(settings, name) for name in names},
