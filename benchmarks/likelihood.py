@@ -36,6 +36,10 @@ Written by `python -m benchmarks.likelihood MODEL.gguf`, here with {model}. A ca
 log P(question | SQL) under the model; nothing is generated, so even a model that is too weak to
 judge can be asked. Only questions with right and wrong candidates count, a bounded sample of each
 set; systems' answers to a question make one pool. Intervals are those of [rescue.md](rescue.md).
+
+It is not part of the product: where an interval against the majority or the fewest findings holds
+zero, the lead may be chance, and each candidate costs a pass of a model. The script stays, so that
+larger models can be tried.
 """
 
 

@@ -136,4 +136,5 @@ def test_sixty_four_flagged_queries_take_little_longer_than_they_must(
     assert summary.rescue.outcomes == {"chosen": 64}
     assert 6 <= server.most_at_once <= 8
     # From the first request to the last reply: to start worker processes is not the model's time.
-    assert times[-1] + 0.2 - times[0] < 1.3 * 64 / 8 * 0.2
+    ratio = (times[-1] + 0.2 - times[0]) / (64 / 8 * 0.2)
+    assert ratio < 1.3, f"{ratio:.2f} times the ideal time"

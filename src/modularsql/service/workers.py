@@ -34,6 +34,7 @@ parse (1 s for the longest SQL that is parsed), on a machine that has other thin
 
 _AT_ONCE = 64
 _HAND_BACK = 1.0
+_THREADS_HAND_BACK = 10.0
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -108,10 +109,11 @@ def _in_one_pool(
 ) -> Generator[list[R], None, None]:
     """Results in order, until all are there or the pool broke."""
     workers = min(settings.jobs or _cores(), len(tasks))
+    threads = math.ceil(work.at_once / workers)
     with _pool(workers, work.prepare, settings) as pool:
-        desk = _Desk(pool, work, math.ceil(work.at_once / workers))
+        desk = _Desk(pool, work, threads)
         with deaf_to_ctrl_c():
-            futures = [(some, desk.start(some)) for some in _portions(tasks, workers)]
+            futures = [(some, desk.start(some)) for some in _portions(tasks, workers, threads)]
         for some, future in futures:
             try:
                 yield from desk.results(some, future)
@@ -130,7 +132,8 @@ class _Desk(Generic[T, R]):
     def start(self, some: Sequence[T]) -> "ProcessFuture[list[R]]":
         """Hand over a portion."""
         within = max(map(self._work.seconds, some)) + OWN_WORK
-        more = _HAND_BACK if len(some) > 1 else 0.0
+        longest = _HAND_BACK if self._threads == 1 else _THREADS_HAND_BACK
+        more = longest if len(some) > 1 else 0.0
         args = (self._work.do, some, self._threads)
         return self._pool.schedule(_work_through, args=args, timeout=within + more)
 
@@ -164,11 +167,16 @@ def _loss(error: Exception) -> Loss:
     return Loss(timeout=True)
 
 
-def _portions(tasks: Sequence[T], workers: int) -> Iterator[Sequence[T]]:
+def _portions(tasks: Sequence[T], workers: int, threads: int) -> Iterator[Sequence[T]]:
     """The tasks in order, in portions so small that every worker has several.
 
-    They grow from one task on, so that the first results are there soon.
+    They grow from one task on, so that the first results are there soon. Threads get many at once:
+    to hand over a portion takes a tenth of a second, and they wait for each other at its end.
     """
+    if threads > 1:
+        size = min(_AT_ONCE, 8 * threads, math.ceil(len(tasks) / workers))
+        yield from (tasks[at : at + size] for at in range(0, len(tasks), size))
+        return
     most = max(1, min(_AT_ONCE, len(tasks) // (4 * workers)))
     start = 0
     for number in count():
@@ -247,7 +255,7 @@ def _in_threads(do: Callable[[T], R], tasks: Sequence[T], threads: int) -> list[
     """The same, several at a time."""
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(do, task) for task in tasks]
-        wait(futures, timeout=_HAND_BACK)
+        wait(futures, timeout=_THREADS_HAND_BACK)
         # Threads take tasks in their order; cancelled from the end, those begun are the first ones.
         begun = [future for future in reversed(futures) if not future.cancel()]
     return [future.result() for future in reversed(begun)]
