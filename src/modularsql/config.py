@@ -69,6 +69,11 @@ class Settings:
         "Lowest severity that makes the exit status 1: warning, error or never",
         ("warning", "error", "never"),
     )
+    unenforced: str = _text(
+        "refuse",
+        "Databases that nothing keeps from writing, by SQLAlchemy: refuse or accept",
+        ("refuse", "accept"),
+    )
     jobs: int = _number(
         0, "Worker processes of `repair` and `eval`; 0 = one for each core", 0, 1024
     )

@@ -179,8 +179,9 @@ def test_a_url_of_another_kind_is_an_error(kind: Any, folder: Path) -> None:
 
 
 def test_a_url_of_an_unknown_kind_is_an_error_that_keeps_its_secrets(kind: Any) -> None:
-    with pytest.raises(InputError) as unknown:
-        kind.open("oracle://user:secret@host/db", None)
+    with pytest.raises(SetupError) as unknown:
+        kind.open("nosuchkind://user:secret@host/db", None)
+    assert unknown.value.kind == "driver"
     with pytest.raises(SetupError) as later:
         kind.open("postgresql+psycopg://user:secret@127.0.0.1:1/db", None)
     assert later.value.kind == "unreachable"

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,15 +31,22 @@ _NAME = re.compile(r"(?:env:)?\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What a target names: a file, or an address of a server. `wanted` is the URL's kind."""
+    """What a target names: a file, an address of a server, or a URL for SQLAlchemy.
+
+    `wanted` is the URL's kind.
+    """
 
     path: Path | None = None
     wanted: str | None = None
     address: Address | None = None
+    url: str | None = field(default=None, repr=False)
 
     @property
     def shown(self) -> str:
         """The target without secrets."""
+        if self.url is not None:
+            scheme, _, rest = self.url.partition("://")
+            return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
         return self.address.shown if self.address else str(self.path)
 
 
@@ -47,13 +54,18 @@ def connect(target: str | Path, settings: Settings | None = None) -> Engine:
     """A read-only engine for a database file or URL (`sqlite:///path`, `postgresql://…`).
 
     The kind of a file is told from its first bytes. Raises `InputError` for a path that is not
-    there or an unknown URL, `SetupError` for what cannot be opened; creates nothing.
+    there, `SetupError` for what cannot be opened; creates nothing. A URL of another kind is
+    left to SQLAlchemy (`engines/generic.py`).
     """
     return open_place(locate(target), settings)
 
 
 def open_place(place: Place, settings: Settings | None) -> Engine:
     """The engine for what `locate` found."""
+    if place.url is not None:
+        return _opener("modularsql.engines.generic", "GenericEngine", "generic")(
+            place.url, settings
+        )
     if place.address is not None:
         module, name, extra = _SERVERS[place.address.scheme]
         return _opener(module, name, extra)(place.address, settings)
@@ -84,8 +96,7 @@ def locate(target: str | Path) -> Place:
         return Place(path=Path(rest.removeprefix("/")), wanted=kind)
     if kind in _SERVERS:
         return Place(address=read_address(text), wanted=kind)
-    known = ", ".join(f"{name}://" for name in (*_FILES, *_SERVERS))
-    raise InputError(f"unknown database URL {scheme}://…", f"supported: {known}")
+    return Place(url=text, wanted=kind)
 
 
 def kind_of(path: Path) -> str:

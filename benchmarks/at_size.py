@@ -1,0 +1,96 @@
+"""Guard of a fan-out aggregate on a large table: against the query's own time, and in memory.
+
+    python -m benchmarks.at_size [--duckdb 50_000_000] [--postgres 10_000_000]
+
+makes the tables (a tenth as many orders as lines), runs the query alone and under guard in
+processes of their own, and prints Markdown. PostgreSQL is that of `tests/servers.py`.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+from tests.servers import POSTGRES_SERVER, run_postgres
+
+QUERY = "SELECT SUM(o.total) FROM orders o JOIN lines l ON l.order_id = o.id"
+MAKE = (
+    "CREATE TABLE orders(id INTEGER PRIMARY KEY, total NUMERIC(10, 2))",
+    "CREATE TABLE lines(id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL, amount NUMERIC(10, 2))",
+    "INSERT INTO orders SELECT i, i % 100 FROM generate_series(1, {orders}) AS g(i)",
+    "INSERT INTO lines SELECT i, 1 + i % {orders}, 1 FROM generate_series(1, {lines}) AS g(i)",
+    "ANALYZE",
+)
+RUN = """
+import json, sys, time
+from modularsql import Guard, Settings, connect
+settings = Settings(timeout=600, evidence_seconds=0)
+engine = connect(sys.argv[1], settings)
+guard = Guard(engine, "grain", settings)
+alone = []
+for _ in range(2):
+    start = time.monotonic()
+    engine.execute(sys.argv[2], limits=settings.limits())
+    alone.append(time.monotonic() - start)
+start = time.monotonic()
+answer = guard.run(sys.argv[2])
+took = time.monotonic() - start
+lines = open("/proc/self/status").read().splitlines()
+peak = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
+print(json.dumps([min(alone), took, peak, [f.rule for f in answer.findings]]))
+"""
+
+
+def measured(target: str) -> tuple[float, float, int, list[str]]:
+    """Seconds of the query, seconds of the guard, megabytes of the process, the rules found."""
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, target, QUERY], capture_output=True, text=True, check=True
+    )
+    alone, took, peak, rules = json.loads(ran.stdout)
+    return alone, took, peak, rules
+
+
+def statements(lines: int) -> list[str]:
+    """What makes the tables."""
+    return [statement.format(lines=lines, orders=lines // 10) for statement in MAKE]
+
+
+def main() -> None:
+    """Make, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--duckdb", type=int, default=50_000_000, help="lines, 0 = not")
+    parser.add_argument("--postgres", type=int, default=10_000_000, help="lines, 0 = not")
+    given = parser.parse_args()
+    print("| table | query alone | under guard | ratio | peak of our process | found |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        if given.duckdb:
+            path = Path(folder) / "large.duckdb"
+            with duckdb.connect(str(path)) as connection:
+                for statement in statements(given.duckdb):
+                    connection.execute(statement)
+            show("DuckDB", given.duckdb, measured(str(path)))
+        if given.postgres:
+            try:
+                target = POSTGRES_SERVER.target(Path(folder) / "large.db")
+                run_postgres(target, statements(given.postgres))
+                show("PostgreSQL", given.postgres, measured(target))
+            finally:
+                POSTGRES_SERVER.close()
+
+
+def show(name: str, lines: int, found: tuple[float, float, int, list[str]]) -> None:
+    """One line of the table."""
+    alone, took, peak, rules = found
+    print(
+        f"| {name}, {lines:,} lines | {alone:.2f} s | {took:.2f} s | {took / alone:.2f}x "
+        f"| {peak} MB | {', '.join(rules)} |",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

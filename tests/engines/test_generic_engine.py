@@ -1,0 +1,176 @@
+"""Databases behind SQLAlchemy: refused where nothing keeps a query from writing, bounded else.
+
+chDB (ClickHouse in the process) runs where its package is installed; SQLite's dialect always.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from modularsql.config import Settings
+from modularsql.engines import capabilities
+from modularsql.engines.base import Clock
+from modularsql.engines.capabilities import CAPABILITIES, UNKNOWN
+from modularsql.engines.connect import connect
+from modularsql.engines.generic import GenericEngine
+from modularsql.errors import InputError, SetupError
+from modularsql.guard.run import Guard
+from modularsql.records import Evidence, Failure, FailureKind, Limits
+from modularsql.rows import Rows
+from modularsql.sql.parse import _dialect
+
+LIMITS = Limits(seconds=10)
+MAKE = (
+    "CREATE TABLE parent(id INTEGER PRIMARY KEY, total INTEGER)",
+    "CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent(id))",
+    "INSERT INTO parent VALUES (1, 100), (2, 50)",
+    "INSERT INTO child VALUES (1, 1), (2, 1), (3, 2)",
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with closing(sqlite3.connect(tmp_path / "g.db", isolation_level=None)) as connection:
+        for statement in MAKE:
+            connection.execute(statement)
+    return tmp_path / "g.db"
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[GenericEngine]:
+    with closing(GenericEngine(f"sqlite:///{path}")) as opened:
+        yield opened
+
+
+def rows(engine: GenericEngine, sql: str, params: Any = None) -> list[Any]:
+    outcome = engine.execute(sql, params, limits=LIMITS)
+    assert isinstance(outcome, Rows), outcome
+    return outcome.rows
+
+
+def kind(engine: GenericEngine, sql: str, limits: Limits = LIMITS) -> FailureKind:
+    outcome = engine.execute(sql, limits=limits)
+    assert isinstance(outcome, Failure), outcome
+    return outcome.kind
+
+
+def test_a_query_runs_and_what_does_more_is_refused(engine: GenericEngine) -> None:
+    assert rows(engine, "SELECT total FROM parent WHERE id = ?", [2]) == [(50,)]
+    for sql in (
+        "INSERT INTO parent VALUES (3, 1)",
+        "SELECT 1; SELECT 2",
+        "SELECT id INTO x FROM parent",
+        "WITH q AS (SELECT 1) DELETE FROM parent",
+        "PRAGMA user_version = 5",
+        "SELEC 1",
+    ):
+        assert kind(engine, sql) == FailureKind.REFUSED, sql
+    assert kind(engine, "SELECT nope FROM parent") == FailureKind.ERROR
+    assert rows(engine, "SELECT count(*) FROM parent") == [(2,)]
+
+
+def test_the_database_itself_keeps_queries_from_writing(engine: GenericEngine) -> None:
+    with (
+        engine._connection(engine_clock()) as connection,
+        pytest.raises(Exception, match="readonly"),
+    ):
+        connection.exec_driver_sql("DELETE FROM parent")
+
+
+def engine_clock() -> Any:
+
+    return Clock(5)
+
+
+def test_time_rows_and_cells_are_bounded(engine: GenericEngine) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n"
+    assert kind(engine, endless.format("count(*)"), Limits(seconds=0.3)) == FailureKind.TIMEOUT
+    cut = engine.execute(endless.format("i"), limits=Limits(seconds=10, max_rows=10))
+    assert isinstance(cut, Rows)
+    assert (len(cut.rows), cut.truncated) == (10, True)
+    assert kind(engine, "SELECT hex(zeroblob(20000000))") == FailureKind.TOO_LARGE
+
+
+def test_the_inspector_fills_the_catalog_with_what_is_only_asserted(engine: GenericEngine) -> None:
+    catalog = engine.catalog()
+    child = catalog.table("child")
+    assert child is not None
+    assert [k.columns for k in child.keys] == [("id",)]
+    assert {k.evidence for k in child.keys} == {Evidence.ASSERTED}
+    [foreign] = child.foreign_keys
+    assert (foreign.target, foreign.resolved) == ("parent", True)
+
+
+def test_the_guard_works_on_it(engine: GenericEngine) -> None:
+    sql = "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id"
+    answer = Guard(engine, "grain").run(sql)
+    assert [(f.rule, f.measured.get("factor")) for f in answer.findings] == [("fan_out_sum", 1.5)]
+
+
+def test_what_can_be_written_to_is_refused_unless_accepted(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capabilities, "CAPABILITIES", {})
+    monkeypatch.setattr("modularsql.engines.generic.CAPABILITIES", {})
+    with pytest.raises(SetupError) as caught:
+        GenericEngine(f"sqlite:///{path}")
+    assert caught.value.kind == "unenforced"
+    with closing(GenericEngine(f"sqlite:///{path}", Settings(unenforced="accept"))) as engine:
+        assert rows(engine, "SELECT count(*) FROM parent") == [(2,)]
+        assert "that it only reads" in engine.warnings()[0]
+
+
+def test_a_session_that_does_not_become_read_only_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    liar = capabilities.Capabilities(dialect="sqlite", proof="SELECT 0", read_only=True)
+    monkeypatch.setattr("modularsql.engines.generic.CAPABILITIES", {"sqlite": liar})
+    with pytest.raises(SetupError, match="cannot be made read-only"):
+        GenericEngine(f"sqlite:///{path}")
+
+
+def test_an_unknown_dialect_is_told_and_secrets_are_kept() -> None:
+    with pytest.raises((SetupError, InputError)) as caught:
+        connect("nosuchkind://user:s3cret@host/db?password=s3cret")
+    assert caught.value.kind == "driver"
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", CAPABILITIES)
+def test_every_entry_names_a_dialect_that_our_parser_knows(name: str) -> None:
+    entry = CAPABILITIES[name]
+    assert _dialect(entry.dialect)
+    assert not entry.read_only or entry.begin
+    assert "that it only reads" in UNKNOWN.missing()
+
+
+@pytest.mark.skipif(find_spec("chdb_sqlalchemy") is None, reason="chdb-sqlalchemy is not installed")
+def test_clickhouse_in_the_process(tmp_path: Path) -> None:
+    url = f"chdb:///{tmp_path}/data"
+    with sqlalchemy.create_engine(url).connect() as connection:
+        connection.exec_driver_sql("CREATE DATABASE IF NOT EXISTS default")
+        for table in ("parent(id Int32, total Int32)", "child(id Int32, parent Int32)"):
+            connection.exec_driver_sql(f"CREATE TABLE {table} ENGINE = MergeTree ORDER BY id")
+        connection.exec_driver_sql(MAKE[2])
+        connection.exec_driver_sql(MAKE[3])
+    with closing(connect(url)) as engine:
+        assert isinstance(engine, GenericEngine)
+        assert rows(engine, "SELECT total FROM parent ORDER BY id") == [(100,), (50,)]
+        for sql in (
+            "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+            "SELECT 1 SETTINGS readonly = 0",
+        ):
+            assert kind(engine, sql) in (FailureKind.ERROR, FailureKind.REFUSED)
+        answer = Guard(engine, "grain").run(
+            "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id"
+        )
+        assert answer.rows == [(250,)]
+        parent = engine.catalog().table("parent")
+        assert parent is not None
+        assert parent.keys == ()  # what ClickHouse calls a primary key lets rows repeat
