@@ -201,9 +201,9 @@ def per_database(vectors: Vectors, wanted: Vectors, exact: Vectors) -> None:
     """The other way: one graph for all, asked for each column by a filter."""
     start = time.process_time()
     index = faiss.IndexHNSWSQ(
-        vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, 16, faiss.METRIC_INNER_PRODUCT
+        vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, 32, faiss.METRIC_INNER_PRODUCT
     )
-    index.hnsw.efConstruction = 64
+    index.hnsw.efConstruction = 100
     index.train(vectors)
     index.add(vectors)
     built = time.process_time() - start

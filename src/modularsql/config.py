@@ -123,6 +123,11 @@ class Settings:
     profile: str = _text("", "Checkers that are one benchmark's habit: bird", ("", "bird"))
     without: str = _text("", "Parts of ask left out, by commas: linking.reversed,revision.join")
     show_values: str = _text("yes", "Whether models see values of the data", ("yes", "no"))
+    telemetry: str = _text(
+        "off",
+        "OpenTelemetry spans of calls and queries (ask): off, on, or content with their texts",
+        ("off", "on", "content"),
+    )
     ask_workers: int = _number(16, "Threads that work on one question", 1, 256)
 
     def limits(self) -> Limits:

@@ -6,7 +6,10 @@ import click
 
 from modularsql.cli.common import output, reporting
 
-NAMES = ("guard", "repair", "eval", "report", "compare", "calibrate", "check", "rules", "error")
+NAMES = (
+    "guard", "ask", "index", "predict", "repair", "eval", "report", "compare", "calibrate", "check",
+    "rules", "error",
+)  # fmt: skip
 
 
 @click.command("schema")
@@ -15,8 +18,9 @@ NAMES = ("guard", "repair", "eval", "report", "compare", "calibrate", "check", "
 def command(name: str) -> int:
     """Print the JSON Schema of what a command prints under --format json.
 
-    NAME is a command that takes --format json (guard, repair, eval, report, compare, calibrate,
-    check, rules), or error for what every command prints when it could not start.
+    NAME is a command that takes --format json (guard, ask, index, predict, repair, eval, report,
+    compare, calibrate, check, rules), or error for what every command prints when it could not
+    start.
 
     \b
     Example:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -43,7 +44,9 @@ class Deps:
         """A function of each item, at the same time where there are threads; in their order."""
         if self.pool is None:
             return [function(item) for item in items]
-        return list(self.pool.map(function, items))
+        # Threads get the caller's context, so that spans of telemetry stand where they belong.
+        work = [(copy_context(), item) for item in items]
+        return list(self.pool.map(lambda one: one[0].run(function, one[1]), work))
 
     def ask(self, messages: tuple[Message, ...], stage: str, most: int = 1024) -> str:
         """The model's one reply, at temperature 0."""

@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS part("table" TEXT, "column" TEXT, fingerprint TEXT, e
 """
 _LEAST_LIKENESS = 0.5
 _SEARCHED_WHOLE = 1_000
-_NEIGHBOURS, _EF_BUILD, _EF_SEARCH = 16, 64, 64
+_NEIGHBOURS, _EF_BUILD, _EF_SEARCH = 32, 100, 100
 _AT_ONCE = 512
 
 Told = Callable[[int, int], None]

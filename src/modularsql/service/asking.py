@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.isolated import IsolatedEngine
+from modularsql.engines.telemetry import TracedEngine
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.guard.run import Guard
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
+from modularsql.llm.telemetry import TracedModel, span
 from modularsql.pipeline.context import masked
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.parts import check_parts, parts_left_out
@@ -21,7 +23,7 @@ from modularsql.pipeline.run import Asked
 from modularsql.pipeline.run import ask as run_pipeline
 from modularsql.pipeline.trace import Trace
 from modularsql.pipeline.trace_page import page
-from modularsql.ports import Embedder, Model, ValueIndex
+from modularsql.ports import Embedder, Engine, Model, ValueIndex
 from modularsql.records import Answer, Finding, Severity, Verdict
 from modularsql.retrieval.examples import Examples, read_examples
 from modularsql.retrieval.lexical import LexicalIndex
@@ -75,7 +77,8 @@ class Conversation:
         """
         if not question.strip():
             raise InputError("the question is empty", "write what you want to know")
-        asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
+        with nullcontext() if self.request.settings.telemetry == "off" else span("ask"):
+            asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
         path = trace or self.request.trace
         if path is not None:
             write_trace(asked.trace, path)
@@ -100,7 +103,11 @@ def conversation(request: AskRequest) -> Iterator[Conversation]:
     if model is None:
         raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
     definitions = _text(request.definitions) if request.definitions else ""
-    engine = IsolatedEngine(request.target, request.settings)
+    engine: Engine = IsolatedEngine(request.target, request.settings)
+    if request.settings.telemetry != "off":
+        content = request.settings.telemetry == "content"
+        model = TracedModel(model, content=content)
+        engine = TracedEngine(engine, content=content)
     with Guard(engine, settings=request.settings) as guard:
         yield Conversation(request=request, deps=_deps(request, model, guard, definitions))
 
