@@ -39,7 +39,7 @@ def explain(state: State) -> State:
         purse=state.session.purse(seconds),
         told={id(one.finding): one for one in state.seen.issues},
     )
-    state = replace(state, findings=tuple(map(gatherer.with_evidence, state.findings)))
+    state = state._replace(findings=tuple(map(gatherer.with_evidence, state.findings)))
     return state.note(*_losses(query, state, gatherer.purse))
 
 
@@ -68,7 +68,7 @@ def _unmeasured(state: State) -> State:
         not_measured(finding) if id(finding) in about_copies else finding
         for finding in state.findings
     )
-    return replace(state, findings=findings)
+    return state._replace(findings=findings)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -55,7 +55,7 @@ def mend(state: State) -> State:
     seen = state.seen or Seen()
     for _ in range(_MOST_ROUNDS):
         offers, notes = _offers(state, statement, now, seen)
-        state = replace(state, notes=tuple(dict.fromkeys((*state.notes, *notes))))
+        state = state._replace(notes=tuple(dict.fromkeys((*state.notes, *notes))))
         chosen = next((offer for offer in offers if not offer.doubts), None)
         for offer in offers:
             if not (state.fix and chosen is not None) or offer is chosen:
@@ -252,7 +252,7 @@ def _attach(state: State, statement: Statement, offer: Offer) -> State:
         else finding
         for finding in state.findings
     )
-    return replace(state, findings=findings)
+    return state._replace(findings=findings)
 
 
 def _with(finding: Finding, repair: Repair, doubts: tuple[str, ...]) -> Finding:
@@ -277,7 +277,7 @@ def _settled(state: State, now: Result, seen: Seen) -> State:
         else finding
         for finding in state.findings
     )
-    return replace(state, findings=findings)
+    return state._replace(findings=findings)
 
 
 def _still_explodes(finding: Finding, now: Result, state: State) -> bool:
@@ -289,8 +289,7 @@ def _still_explodes(finding: Finding, now: Result, state: State) -> bool:
 
 def _applied(state: State, sql: str, now: Result, name: str) -> State:
     """After a repair; what was said of rows cut off was about the rows before."""
-    state = replace(
-        state,
+    state = state._replace(
         final_sql=sql,
         rows=now.rows,
         applied=(*state.applied, name),
@@ -310,7 +309,7 @@ def analysed(state: State) -> State:
         seen = look(statement, state.session)
     else:
         seen = static(statement, state.session.engine.catalog())
-    state = replace(state, seen=seen)
+    state = state._replace(seen=seen)
     state = state.note(*(one.finding for one in seen.issues))
     state = _without_symptoms(state, seen)
     repeated = any(one.borne_out and one.issue.multipliers for one in seen.issues)
@@ -327,7 +326,7 @@ def analysed(state: State) -> State:
         else finding
         for finding in state.findings
     )
-    return replace(state, findings=softened)
+    return state._replace(findings=softened)
 
 
 def _without_symptoms(state: State, seen: Seen) -> State:
@@ -340,7 +339,7 @@ def _without_symptoms(state: State, seen: Seen) -> State:
     if not causes or any(cause in state.findings for cause in causes):
         return state
     symptoms = (say.DUPLICATE_ROWS, say.ROW_EXPLOSION)
-    return replace(state, findings=tuple(f for f in state.findings if f.rule not in symptoms))
+    return state._replace(findings=tuple(f for f in state.findings if f.rule not in symptoms))
 
 
 def _timed_out(state: State) -> bool:

@@ -76,7 +76,7 @@ def probe_again(state: State) -> State:
         return state
     counts = state.session.counts(fresh.text, state.rows)
     probed = of_rows(state.rows, counts, state.policy.tau_inject)
-    return replace(state, statement=fresh, counts=counts, now=probed)
+    return state._replace(statement=fresh, counts=counts, now=probed)
 
 
 def current(state: State) -> Tried | None:
@@ -125,8 +125,8 @@ def _rescued(state: State, base: Tried | None, trigger: str | None) -> State:
     # Models and previews took time that belongs to them, not to the repairs that follow.
     session = replace(state.session)
     session.own = state.session.own
-    state = replace(state, session=session)
-    state = replace(state, rescue=_record(case, pick, by))
+    state = state._replace(session=session)
+    state = state._replace(rescue=_record(case, pick, by))
     return state if pick.choice.outcome != "chosen" else _taken(state, pick)
 
 
@@ -214,7 +214,7 @@ def _record(case: Case, pick: Pick, by: str) -> Rescue:
 
 
 def _noted(state: State, words: str) -> State:
-    return replace(state, notes=(*state.notes, words))
+    return state._replace(notes=(*state.notes, words))
 
 
 def _taken(state: State, pick: Pick) -> State:
@@ -229,12 +229,11 @@ def _taken(state: State, pick: Pick) -> State:
         else finding
         for finding in state.findings
     )
-    state = replace(state, findings=answered)
+    state = state._replace(findings=answered)
     if not state.fix:
         return state
     about_rows = (say.TRUNCATED, say.UNPARSED)
-    state = replace(
-        state,
+    state = state._replace(
         statement=tried.statement,
         rows=tried.rows,
         failure=None,

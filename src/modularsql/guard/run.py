@@ -42,18 +42,18 @@ def read(state: State) -> State:
     )
     if isinstance(statement, NoSql):
         failure = Failure(kind=FailureKind.ERROR, message=statement.reason)
-        state = replace(state, statement=statement, failure=failure, probe=of_failure(failure))
+        state = state._replace(statement=statement, failure=failure, probe=of_failure(failure))
         return state.note(say.no_sql(statement.reason))
     if isinstance(statement, Many):
         finding = say.many_statements(statement.texts)
         failure = Failure(kind=FailureKind.REFUSED, message=finding.message)
-        state = replace(state, statement=statement, failure=failure, probe=of_failure(failure))
+        state = state._replace(statement=statement, failure=failure, probe=of_failure(failure))
         return state.note(finding)
     allowed = allowances(statement)
     odd = notes_on((*state.allowed, *(note.rule for note in allowed)))
-    state = replace(state, statement=statement, notes_in_sql=allowed, notes=odd)
+    state = state._replace(statement=statement, notes_in_sql=allowed, notes=odd)
     if statement.extracted:
-        state = replace(state, final_sql=statement.text)
+        state = state._replace(final_sql=statement.text)
         state = state.note(say.extracted(statement.extracted, statement.place(0)))
     return state
 
@@ -66,9 +66,9 @@ def execute(state: State) -> State:
         return state.note(say.not_executed())
     outcome = state.session.run(state.statement.text, state.session.params)
     if isinstance(outcome, Rows):
-        return replace(state, rows=outcome)
+        return state._replace(rows=outcome)
     probed = None if outcome.kind == FailureKind.UNBOUND else of_failure(outcome)
-    state = replace(state, failure=outcome, probe=probed)
+    state = state._replace(failure=outcome, probe=probed)
     return state.note(say.failed(outcome, state.session.limits))
 
 
@@ -79,7 +79,7 @@ def probe(state: State) -> State:
     rows, statement = state.rows, state.statement
     counts = state.session.counts(statement.text, rows)
     probed = of_rows(rows, counts, state.policy.tau_inject)
-    state = replace(state, counts=counts, probe=probed)
+    state = state._replace(counts=counts, probe=probed)
     if isinstance(statement.tree, Unparsed):
         at = statement.place(statement.tree.at)
         state = state.note(say.unparsed(statement.tree, at))
@@ -110,7 +110,7 @@ def _explosion(state: State, counts: Counts) -> State:
         return state
     assert state.probe is not None
     probed = replace(state.probe, states=(*state.probe.states, EXPLODED))
-    return replace(state, probe=probed).note(say.explosion(counts.rows, largest, _start(statement)))
+    return state._replace(probe=probed).note(say.explosion(counts.rows, largest, _start(statement)))
 
 
 def analyse(state: State) -> State:
@@ -120,7 +120,7 @@ def analyse(state: State) -> State:
 
 def patch(state: State) -> State:
     """Try the policy's patches in order; keep one that held its check where asked to fix."""
-    state = replace(state, raw=current(state))
+    state = state._replace(raw=current(state))
     if state.policy.grain:
         return mend(state)
     statement = state.statement
@@ -145,7 +145,7 @@ def _is_wanted(name: PatchName, state: State) -> bool:
 
 
 def _declined(state: State, name: str, declined: Declined) -> State:
-    return replace(state, notes=(*state.notes, f"{name} was not applied: {declined.reason}"))
+    return state._replace(notes=(*state.notes, f"{name} was not applied: {declined.reason}"))
 
 
 def _keep(state: State, statement: Statement, patched: Patched) -> State:
@@ -161,7 +161,7 @@ def _keep(state: State, statement: Statement, patched: Patched) -> State:
         replace(finding, repairs=(*finding.repairs, repair)) if finding.rule == rule else finding
         for finding in state.findings
     )
-    state = replace(state, findings=findings)
+    state = state._replace(findings=findings)
     return _apply(state, sql, patched) if state.fix else state
 
 
@@ -169,8 +169,7 @@ def _apply(state: State, sql: str, patched: Patched) -> State:
     after = patched.result
     # What was said of rows cut off was about the rows before.
     findings = tuple(finding for finding in state.findings if finding.rule != say.TRUNCATED)
-    state = replace(
-        state,
+    state = state._replace(
         final_sql=sql,
         rows=after.rows,
         findings=findings,
