@@ -19,12 +19,11 @@ from modularsql import Settings, connect
 from modularsql.catalog import Catalog
 from modularsql.declared.read import read_keys
 from modularsql.evaluation.datasets import Dataset, database_file
-from modularsql.evaluation.smells import TITLES, Gold, Smell, smells
-from modularsql.evaluation.ties import keyed_query
-from modularsql.guard.grain import look, static
-from modularsql.guard.session import Session
+from modularsql.evaluation.smelling import smell
+from modularsql.evaluation.smells import TITLES, Smell
+from modularsql.guard.grain import static
 from modularsql.ports import Engine
-from modularsql.records import Finding, Severity
+from modularsql.records import Severity
 from modularsql.rows import Rows
 from modularsql.sql.statement import Statement, read_statement
 
@@ -44,20 +43,12 @@ class Labelled:
 def smell_of(engine: Engine, sql: str) -> tuple[Smell, ...]:
     """Run one gold query, look at it as the guard does, and smell."""
     limits = SETTINGS.limits()
-    outcome = engine.execute(sql, limits=limits)
-    keyed = None
-    if isinstance(outcome, Rows):
-        query = keyed_query(sql, engine.dialect, outcome.columns)
-        found = None if query is None else engine.execute(query, limits=limits)
-        keyed = found if isinstance(found, Rows) else None
-    statement = read_statement(sql, engine.dialect, SETTINGS.max_parse_chars)
-    findings: tuple[Finding, ...] = ()
-    if isinstance(statement, Statement):
-        seen = look(statement, Session(engine=engine, params=None, limits=limits))
-        findings = tuple(one.finding for one in seen.issues)
-    return smells(
-        Gold(sql=sql, dialect=engine.dialect, outcome=outcome, findings=findings, keyed=keyed)
-    )
+
+    def run(query: str) -> Rows | None:
+        found = engine.execute(query, limits=limits)
+        return found if isinstance(found, Rows) else None
+
+    return smell(engine, sql, engine.execute(sql, limits=limits), run, SETTINGS)
 
 
 def smell_table(title: str, dataset: Dataset, root: Path) -> None:
@@ -74,14 +65,14 @@ def smell_table(title: str, dataset: Dataset, root: Path) -> None:
         these = smell_of(engines[path], question.gold)
         total += 1
         smelling += bool(these)
-        for smell in these:
-            found[smell].append(question.id)
+        for kind in these:
+            found[kind].append(question.id)
     print(f"\n## {title}: {smelling} of {total} gold queries smell\n")
     print("| smell | what it says | queries | ids |\n|---|---|---|---|")
-    for smell in Smell:
-        ids = found[smell]
+    for kind in Smell:
+        ids = found[kind]
         some = ", ".join(ids[:8]) + (", …" if ids[8:] else "")
-        print(f"| {smell} | {TITLES[smell]} | {len(ids)} | {some} |")
+        print(f"| {kind} | {TITLES[kind]} | {len(ids)} | {some} |")
 
 
 def labelled(entries: Iterable[Any]) -> Iterator[Labelled]:

@@ -13,6 +13,7 @@ ABOUT: dict[str, Any] = {
         "metrics": ["set_ex", "multiset_ex"],
         "guard": ["grain"],
         "slow_gold_out": False,
+        "smells": False,
         "systems": {"one": {"sha256": "1"}},
         "databases": {},
         "dataset": {"sha256": "1", "path": "dev.json"},

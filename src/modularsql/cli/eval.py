@@ -49,6 +49,7 @@ _FILE = click.Path(path_type=Path)
     metavar="POLICY",
     help="Also what the guard makes of predictions; repeatable.",
 )
+@click.option("--smells", is_flag=True, help="Also what may be wrong with gold, scores without it.")
 @click.option(
     "--preset",
     type=click.Choice(list(PRESETS)),
@@ -68,6 +69,7 @@ def command(
     out: Path,
     metrics: str | None,
     guard: Sequence[str],
+    smells: bool,
     preset: str | None,
     format_: str,
     config: Path | None,
@@ -100,6 +102,7 @@ def command(
                 metrics=[name.strip() for name in metrics.split(",")] if metrics else (),
                 guard=guard,
                 pools=pools,
+                smells=smells,
                 slow_gold_out=preset == "paper",
                 progress=_shown(show),
             )
@@ -148,6 +151,12 @@ def _print(screen: "Screen", done: "Evaluated", out: Path) -> None:
         head = counted(one["candidates"], "candidate")
         screen.say(f"pool {name}: {head} for {counted(one['n'], 'question')}", "bold")
         print_rows(screen, ("", *_POOL), shown, most=len(shown))
+    if done.run.smelled:
+        parts = [one["clean"] for one in systems.values()]
+        clean = [("n", *(one["n"] for one in parts))]
+        clean += [(m, *(_percent(one[m]) for one in parts)) for m in ("set_ex", "multiset_ex")]
+        screen.say("without gold that smells", "bold")
+        print_rows(screen, ("", *systems), clean, most=len(clean))
     for note in done.notes:
         screen.words(f"note: {note}", by=2)
     scored = sum(one["n"] for one in systems.values())

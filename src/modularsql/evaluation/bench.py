@@ -18,6 +18,7 @@ from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
 from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.plan import Asked, Batch, Unit
+from modularsql.evaluation.run import TOO_SLOW
 from modularsql.evaluation.sides import sides
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
@@ -70,14 +71,18 @@ class Recalling:
 Guarding = Callable[[Engine, Asked, Rows | None, str], Guarded]
 """What the guard makes of a prediction, from an engine, gold's rows and the name of a policy."""
 
+Smelling = Callable[[Engine, str, Outcome, Callable[[str], Rows | None]], tuple[str, ...]]
+"""The smells of a gold query, from an engine, its text and outcome, and what runs a query."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What a batch is scored by; `guard` is None where nobody asked for the guard."""
+    """What a batch is scored by; `guard` and `smelling` are None where nobody asked for them."""
 
     metrics: tuple[Metric, ...]
     limits: Limits
     guard: Guarding | None = None
+    smelling: Smelling | None = None
 
 
 def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> list[Record]:
@@ -98,7 +103,12 @@ def lost(batch: Batch, status: str, problem: str | None) -> list[Record]:
     """Records of a batch that was given up: its gold ends the process."""
     gold = Ran(status=status, error=problem)
     pred = Ran(status=NOT_RUN)
-    return [Record(pair=one.pair, gold=gold, pred=pred) for u in batch.units for one in u.asked]
+    smells = (TOO_SLOW,) if status == TOO_SLOW else ()
+    return [
+        Record(pair=one.pair, gold=gold, pred=pred, smells=smells)
+        for unit in batch.units
+        for one in unit.asked
+    ]
 
 
 class _Scorer:
@@ -110,14 +120,18 @@ class _Scorer:
         self._unit = unit
         self._besides: dict[str, Rows | None] = {}
         self._gold, self._gold_ran = self._run(unit.gold, "no_gold")
+        self._smells = self._smelled()
 
     def records(self, batch: Batch) -> Iterator[Record]:
         """One record for each prediction."""
         for one in self._unit.asked:
             if batch.blame is not None:
-                yield self._unscored(one, Ran(status=batch.blame))
+                record = self._unscored(one, Ran(status=batch.blame))
+                yield replace(record, smells=self._smells)
                 continue
-            yield replace(self._record(one), guarded=self._guarded(one, batch.policies))
+            record = self._record(one)
+            guarded = self._guarded(one, batch.policies)
+            yield replace(record, guarded=guarded, smells=self._smells)
             self._desk.done_with(one.sql)
         self._desk.done_with(self._unit.gold)
 
@@ -135,6 +149,16 @@ class _Scorer:
         if outcome.truncated:
             return outcome, Ran(status="truncated", ms=outcome.ms)
         return outcome, Ran(status="ok", rows=len(outcome.rows), ms=outcome.ms)
+
+    def _smelled(self) -> tuple[str, ...]:
+        sql, smelling = self._unit.gold, self._bench.smelling
+        if smelling is None or not sql:
+            return ()
+        try:
+            outcome = self._desk.execute(sql, limits=self._bench.limits)  # remembered
+            return smelling(self._desk, sql, outcome, self._further)
+        except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
+            return ()
 
     def _record(self, one: Asked) -> Record:
         gold = self._gold

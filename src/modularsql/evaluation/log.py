@@ -77,7 +77,10 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One scored pair; `pair` is its number in the plan. `scores` holds None for undecided."""
+    """One scored pair; `pair` is its number in the plan. `scores` holds None for undecided.
+
+    `smells` are those of its gold (smells.py), where somebody asked for them.
+    """
 
     pair: int
     gold: Ran
@@ -87,6 +90,7 @@ class Record:
     gold_side: Side | None = None
     pred_side: Side | None = None
     guarded: tuple[Guarded, ...] = ()
+    smells: tuple[str, ...] = ()
 
 
 def to_line(record: Record) -> str:
@@ -100,6 +104,8 @@ def to_line(record: Record) -> str:
     }
     if record.gold_side or record.pred_side:
         fields["sides"] = [side_fields(record.gold_side), side_fields(record.pred_side)]
+    if record.smells:
+        fields["smells"] = list(record.smells)
     if record.guarded:
         fields["guarded"] = [guarded_fields(one) for one in record.guarded]
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -135,6 +141,7 @@ def _record(found: Mapping[str, Any]) -> Record:
         gold_side=read_side(gold_side),
         pred_side=read_side(pred_side),
         guarded=tuple(map(read_guarded, found.get("guarded", ()))),
+        smells=tuple(found.get("smells", ())),
     )
 
 

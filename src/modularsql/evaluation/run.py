@@ -47,6 +47,20 @@ class Run:
         return list(self.about["inputs"]["metrics"])
 
     @property
+    def smelled(self) -> bool:
+        """Whether the smells of gold were looked for."""
+        return bool(self.about["inputs"]["smells"])
+
+    def smells(self) -> dict[str, list[str]]:
+        """The ids of the questions whose gold has each smell, the most frequent smell first."""
+        found: dict[str, dict[str, None]] = {}
+        for verdict in self.all_verdicts() if self.smelled else ():
+            for smell in verdict.record.smells:
+                found.setdefault(smell, {})[verdict.question.id] = None
+        ranked = sorted(found.items(), key=lambda one: -len(one[1]))
+        return {smell: list(ids) for smell, ids in ranked}
+
+    @property
     def leaves_slow_gold_out(self) -> bool:
         """Whether gold beyond the time limit is out of the denominator (preset paper)."""
         return bool(self.about["inputs"]["slow_gold_out"])

@@ -16,7 +16,12 @@ def summary(run: Run) -> dict[str, Any]:
     """The object of summary.json."""
     systems = {name: _system(run, verdicts) for name, verdicts in run.verdicts.items()}
     pools = run.about.get("pools", {})
-    return {"schema_version": SCHEMA_VERSION, "systems": systems, "pools": pools}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "systems": systems,
+        "pools": pools,
+        "smells": run.smells(),
+    }
 
 
 def candidate_name(pool: str, at: int) -> str:
@@ -60,10 +65,9 @@ def _pool(run: Run, questions: Mapping[str, Sequence[Verdict]]) -> dict[str, Any
 def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     counted = [verdict for verdict in verdicts if run.counted(verdict)]
     n = len(counted)
-    fractions, intervals, undecided = {}, {}, {}
+    fractions, intervals, undecided = _fractions(run, counted), {}, {}
     for name in run.metrics:
-        known = [score for verdict in counted if (score := verdict.scores.get(name)) is not None]
-        fractions[name] = sum(known) / n if n else None
+        known = _known(counted, name)
         intervals[name] = _interval(known, n)
         undecided[name] = n - len(known)
     mbs = [verdict.question.id for verdict in counted if verdict.mbs]
@@ -77,6 +81,7 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "gap": _gap(fractions),
         "mbs": len(mbs),
         "mbs_ids": mbs,
+        "clean": _clean(run, counted),
         "intervals": intervals,
         "undecided": {name: count for name, count in undecided.items() if count},
         "left_out": dict(left_out),
@@ -85,6 +90,25 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "causes": dict(Counter(v.record.cause for v in counted if v.record.cause).most_common()),
         "slow_gold": [v.question.id for v in verdicts if v.record.gold.status == "timeout"],
     }
+
+
+def _known(counted: Sequence[Verdict], metric: str) -> list[float]:
+    return [score for verdict in counted if (score := verdict.scores.get(metric)) is not None]
+
+
+def _fractions(run: Run, counted: Sequence[Verdict]) -> dict[str, float | None]:
+    n = len(counted)
+    return {name: sum(_known(counted, name)) / n if n else None for name in run.metrics}
+
+
+def _clean(run: Run, counted: Sequence[Verdict]) -> dict[str, Any] | None:
+    """The scores without the questions whose gold smells; None where nobody looked."""
+    if not run.smelled:
+        return None
+    clean = [verdict for verdict in counted if not verdict.record.smells]
+    fractions = _fractions(run, clean)
+    mbs = sum(verdict.mbs for verdict in clean)
+    return {"n": len(clean), **fractions, "gap": _gap(fractions), "mbs": mbs}
 
 
 def _interval(known: Sequence[float], n: int) -> list[float] | None:

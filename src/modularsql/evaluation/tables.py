@@ -35,6 +35,7 @@ _MEASURES = {
     "gold_ms": _NUMBER,
     "pred_ms": _NUMBER,
     "findings": "VARCHAR[]",
+    "gold_smells": "VARCHAR[]",
     "gold_error": _TEXT,
     "pred_error": _TEXT,
 }
@@ -73,7 +74,7 @@ def verdict_rows(run: Run) -> Iterator[tuple[Any, ...]]:
             *(gold.status, pred.status),
             *(record.scores.get(name) for name in run.metrics),
             *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause),
-            *(gold.ms, pred.ms, _findings(record), gold.error, pred.error),
+            *(gold.ms, pred.ms, _findings(record), list(record.smells), gold.error, pred.error),
             *(question.question, question.hint, question.gold, verdict.pred_sql),
         )
         yield tuple(text(cell) if isinstance(cell, str) else cell for cell in row)
@@ -153,6 +154,7 @@ def _record(row: Row, metrics: Sequence[str]) -> Record:
         ),
         scores={name: row[name] for name in metrics},
         cause=row["cause"],
+        smells=tuple(row["gold_smells"]),
     )
 
 

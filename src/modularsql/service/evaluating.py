@@ -21,7 +21,7 @@ from modularsql.evaluation.predictions import Predictions, read_predictions
 from modularsql.evaluation.run import Run, fill
 from modularsql.evaluation.summary import candidate_name, pool_scores, summary
 from modularsql.service import run_files
-from modularsql.service.scoring import scoring_work
+from modularsql.service.scoring import Scoring, scoring_work
 from modularsql.service.sources import check_root, find_databases, marks
 from modularsql.service.workers import run_all
 
@@ -43,8 +43,9 @@ Progress = Callable[[Standing], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalRequest:
-    """What `eval` needs. `metrics` empty: all of them. `slow_gold_out`: gold that does not end
-    in time leaves the question out of the denominator (preset paper)."""
+    """What `eval` needs. `metrics` empty: all of them. `smells`: also what is wrong with gold.
+    `slow_gold_out`: gold that does not end in time leaves the question out of the denominator
+    (preset paper)."""
 
     dataset: str
     predictions: Sequence[Path]
@@ -54,6 +55,7 @@ class EvalRequest:
     metrics: Sequence[str] = ()
     guard: Sequence[str] = ()
     pools: Sequence[Path] = ()
+    smells: bool = False
     slow_gold_out: bool = False
     progress: Progress | None = None
 
@@ -105,9 +107,10 @@ def _run(
     batches = without(plan, records)
     seen = _Seen(plan, records, request.progress)
     log = run_files.Log(request.out)
-    work = scoring_work(metrics, bool(request.guard), request.settings)
     # What is needed at the end is imported while the workers work.
     threading.Thread(target=run_files.prepare, daemon=True).start()
+    asked = Scoring(metrics=tuple(metrics), guard=bool(request.guard), smells=request.smells)
+    work = scoring_work(asked, request.settings)
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]
@@ -222,6 +225,7 @@ def _about(
             "pools": {path.stem: marks(path) for path in request.pools},
             "policy_files": {n: marks(Path(n)) for n in request.guard if n.endswith(".toml")},
             "slow_gold_out": request.slow_gold_out,
+            "smells": request.smells,
             "settings": {name: getattr(settings, name) for name in names},
         },
     }

@@ -1,12 +1,11 @@
 """What the workers of `eval` do: open a database, run and score a batch."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
-from modularsql.evaluation.bench import Bench, Guarding, lost, score_batch
+from modularsql.evaluation.bench import Bench, Guarding, Smelling, lost, score_batch
 from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.plan import Batch, smaller
@@ -16,12 +15,19 @@ from modularsql.service.workers import Loss, Work
 _STATEMENTS_OF_A_POLICY = 8
 
 
-def scoring_work(
-    metrics: Sequence[str], guard: bool, settings: Settings
-) -> Work[Batch, list[Record]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What is asked of each pair: metrics by name, the guard's outcomes, the smells of gold."""
+
+    metrics: tuple[str, ...]
+    guard: bool = False
+    smells: bool = False
+
+
+def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]]:
     """What is to be done with batches, for `workers.run_all`."""
     return Work(
-        prepare=partial(prepare, tuple(metrics), guard),
+        prepare=partial(prepare, asked),
         do=score,
         seconds=partial(_seconds, settings.timeout + GRACE),
         smaller=lambda batch, loss: smaller(batch, loss.status),
@@ -50,13 +56,14 @@ class _Here:
 _here: _Here | None = None
 
 
-def prepare(metrics: tuple[str, ...], guard: bool, settings: Settings) -> None:
+def prepare(asked: Scoring, settings: Settings) -> None:
     """In a worker process, once."""
     global _here
     bench = Bench(
-        metrics=tuple(METRICS[name] for name in metrics),
+        metrics=tuple(METRICS[name] for name in asked.metrics),
         limits=settings.scoring_limits(),
-        guard=_guarding(settings) if guard else None,
+        guard=_guarding(settings) if asked.guard else None,
+        smelling=_smelling(settings) if asked.smells else None,
     )
     _here = _Here(Opened(settings), bench)
 
@@ -68,6 +75,13 @@ def _guarding(settings: Settings) -> Guarding:
     limits = settings.scoring_limits()
     same = replace(settings, max_rows=limits.max_rows, max_bytes=limits.max_bytes)
     return partial(guard_one, settings=same)
+
+
+def _smelling(settings: Settings) -> Smelling:
+    # Imported here, as the guard is.
+    from modularsql.evaluation.smelling import smell
+
+    return partial(smell, settings=settings)
 
 
 def score(batch: Batch) -> list[Record]:

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.smells import TITLES, Smell
 from modularsql.evaluation.studies import detector, stages, thresholds
 from modularsql.evaluation.summary import summary
 from modularsql.evaluation.table import Table
 
 _MOST_DATABASES = 40
+_MOST_IDS = 20
 _SHARES = frozenset({"Set-EX", "Multiset-EX", "gap", "agree"})
 
 
@@ -27,6 +29,7 @@ def report_tables(run: Run) -> list[Table]:
         detector.flags(systems),
         detector.reasons(systems),
         *_guard(run, systems),
+        *_smells(run),
         slow_gold(run),
     ]
     return [table for table in tables if table.rows]
@@ -182,6 +185,37 @@ def agreement(run: Run) -> Table:
     )
 
 
+def _smells(run: Run) -> list[Table]:
+    if not run.smelled:
+        return []
+    return [
+        without_smells(run),
+        Table(
+            name="smells",
+            title="Gold that smells",
+            columns=("smell", "what it says of gold", "questions", "ids"),
+            rows=[(s, TITLES[Smell(s)], len(ids), _some(ids)) for s, ids in run.smells().items()],
+            note="Gold that a right prediction may fail. All ids stand in summary.json.",
+        ),
+    ]
+
+
+def without_smells(run: Run) -> Table:
+    """Set-EX, Multiset-EX and the gap over all counted questions, and without gold that smells."""
+    rows = [
+        (name, questions, *(part[field] for field in ("n", "set_ex", "multiset_ex", "gap", "mbs")))
+        for name, one in summary(run)["systems"].items()
+        for questions, part in (("all", one), ("gold without a smell", one["clean"]))
+    ]
+    return Table(
+        name="without_smells",
+        title="Scores with and without gold that smells",
+        columns=("system", "questions", "n", "Set-EX", "Multiset-EX", "gap", "MBS"),
+        rows=rows,
+        percent=_SHARES,
+    )
+
+
 def slow_gold(run: Run) -> Table:
     """Questions whose gold ran into the time limit."""
     verdicts = next(iter(run.verdicts.values()), ())
@@ -197,6 +231,10 @@ def slow_gold(run: Run) -> Table:
 
 def _interval(found: Sequence[float] | None) -> str | None:
     return None if found is None else f"{100 * found[0]:.1f} to {100 * found[1]:.1f}"
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_MOST_IDS]) + (", …" if ids[_MOST_IDS:] else "")
 
 
 def _listed(counts: Mapping[str, int]) -> str:

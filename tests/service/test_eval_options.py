@@ -1,0 +1,74 @@
+"""What `eval` finds out besides, when it is asked to."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modularsql.config import Settings
+from modularsql.evaluation.report.tables import report_tables
+from modularsql.evaluation.summary import summary
+from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
+from modularsql.service.run_files import load_run
+
+Options = Callable[..., Evaluated]
+
+
+@pytest.fixture
+def scored(tmp_path: Path, root: Path) -> Options:
+    """Score (gold, answer) pairs on `shop` in one worker; further fields of the request by name."""
+
+    def call(pairs: Sequence[tuple[str, str]], **more: Any) -> Evaluated:
+        lines = [{"id": f"q{at}", "db": "shop", "gold": p[0]} for at, p in enumerate(pairs)]
+        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        (tmp_path / "one.json").write_text(json.dumps([pred for _, pred in pairs]))
+        return evaluate(
+            EvalRequest(
+                dataset=str(tmp_path / "set.jsonl"),
+                predictions=[tmp_path / "one.json"],
+                db_root=root,
+                out=tmp_path / "run",
+                settings=Settings(jobs=1, timeout=5.0),
+                metrics=("set_ex",),
+                **more,
+            )
+        )
+
+    return call
+
+
+PAIRS = (
+    ("SELECT b FROM t WHERE b < 3", "SELECT b FROM t WHERE b <= 2"),
+    ("SELECT a FROM t WHERE b > 99", "SELECT a FROM t WHERE b > 98"),
+    ("SELECT b FROM t ORDER BY a LIMIT 1", "SELECT b FROM t WHERE b = 18"),
+    ("SELECT nope FROM t", "SELECT 1"),
+    ("SELECT b FROM t WHERE b = 7", "SELECT 8"),
+)
+
+
+def test_scores_stand_with_and_without_gold_that_smells(scored: Options, tmp_path: Path) -> None:
+    done = scored(PAIRS, smells=True)
+    assert done.summary["smells"] == {"empty": ["q1"], "cut_at_tie": ["q2"], "error": ["q3"]}
+    one = done.summary["systems"]["one"]
+    assert (one["n"], one["set_ex"]) == (4, 0.5)
+    assert (one["clean"]["n"], one["clean"]["set_ex"]) == (2, 0.5)
+    again = load_run(tmp_path / "run")
+    assert summary(again) == done.summary
+    tables = {table.name: table for table in report_tables(again)}
+    assert [row[:3] for row in tables["without_smells"].rows] == [
+        ("one", "all", 4),
+        ("one", "gold without a smell", 2),
+    ]
+    assert [(row[0], row[3]) for row in tables["smells"].rows] == [
+        ("empty", "q1"),
+        ("cut_at_tie", "q2"),
+        ("error", "q3"),
+    ]
+
+
+def test_nobody_smells_unasked(scored: Options) -> None:
+    done = scored(PAIRS[:2])
+    assert done.summary["smells"] == {}
+    assert done.summary["systems"]["one"]["clean"] is None
