@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
@@ -88,7 +89,24 @@ def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
         return Unparsed(reason=f"our parser failed ({type(error).__name__})")
     if len(trees) != 1 or trees[0] is None:
         return Unparsed(reason="it is not one statement")
-    return trees[0]
+    return _plain(trees[0], tokens)
+
+
+def _plain(tree: exp.Expr, tokens: Sequence[Token]) -> exp.Expr:
+    """The tree with `IS NOT …` as NOT of IS, however the dialect's parser has it.
+
+    PostgreSQL's marks the IS instead, and who does not look at the mark takes it for the opposite.
+    """
+    words = pairwise(token.token_type for token in tokens)
+    if any(pair == (TokenType.IS, TokenType.NOT) for pair in words):
+        for found in list(tree.find_all(exp.Is)):
+            if found.args.get("negate"):
+                found.set("negate", None)
+                whole = exp.Not(this=found.copy())
+                if found is tree:
+                    return whole
+                found.replace(whole)
+    return tree
 
 
 def parse_text(text: str, dialect: str) -> Tree:
