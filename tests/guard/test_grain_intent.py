@@ -97,3 +97,31 @@ def test_different_values_that_name_nothing_may_be_all_that_is_asked_for(run: Ru
     (finding,) = answer.findings
     assert (finding.rule, finding.severity) == ("distinct_drops_rows", Severity.INFO)
     assert repairs(answer, "distinct_drops_rows") == [("remove_distinct", Safety.SUGGESTED)]
+
+
+PERCENT = "SELECT 100.0 * SUM(CASE WHEN m.town = 't2' THEN 1 ELSE 0 END) / COUNT(m.town) "
+VISITS = "FROM visit v JOIN member m ON v.member_id = m.id"
+
+
+def test_a_share_of_rows_that_a_parent_describes_is_left_alone(run: Run) -> None:
+    answer = run(PERCENT + VISITS, [3, 3, 3, 4], question="What share of visits is from t2?")
+    assert answer.applied == ()
+    assert answer.rows == [(75.0,)]
+
+
+@pytest.mark.parametrize("question", [None, "How many visits?", "How many members and visits?"])
+def test_a_count_of_a_name_may_mean_the_rows_of_the_join(run: Run, question: str | None) -> None:
+    more = {} if question is None else {"question": question}
+    answer = run("SELECT COUNT(m.name) " + VISITS, [3, 3, 3, 4], **more)
+    assert answer.applied == ()
+    assert answer.rows == [(4,)]
+    assert [safety for _, safety in repairs(answer, "fan_out_count")] == [Safety.SUGGESTED]
+
+
+def test_a_count_of_names_of_what_is_asked_for_is_repaired(run: Run) -> None:
+    answer = run("SELECT COUNT(m.name) " + VISITS, [3, 3, 3, 4], question="How many members came?")
+    assert answer.rows == [(2,)]
+
+
+def test_a_count_of_a_key_is_repaired(run: Run) -> None:
+    assert run("SELECT COUNT(m.id) " + VISITS, [3, 3, 3, 4]).rows == [(2,)]

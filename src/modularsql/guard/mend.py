@@ -14,7 +14,12 @@ from modularsql.guard.probe import is_repetitive
 from modularsql.guard.promises import check
 from modularsql.guard.session import Session
 from modularsql.guard.state import State
-from modularsql.multiplicity.intent import against, asks_for_distinct, shows_name
+from modularsql.multiplicity.intent import (
+    against,
+    asks_for_distinct,
+    may_count_rows,
+    shows_name,
+)
 from modularsql.multiplicity.question import asks_for_different, asks_of_each
 from modularsql.multiplicity.rewrites import REWRITES, rewritten
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
@@ -195,6 +200,7 @@ def _rewritten(
             continue  # nothing was wrong on this data, and nothing would change
         doubts = tuple(doubt for doubt in (edit.doubt, done.doubt) if doubt)
         doubts += against(one.issue, state.question) if edit.promise == Promise.SET else ()
+        doubts += may_count_rows(one.issue, state.question)
         doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
         offers.append(
             Offer(

@@ -80,6 +80,12 @@ def measured(block: Block, aggregate: Aggregate) -> tuple[Source, ...]:
     return tuple(source for source in block.sources if id(source) in used)
 
 
+def counts_rows(block: Block, aggregate: Aggregate) -> bool:
+    """Whether it counts rows, of whichever table: COUNT(*), SUM(a = 1), AVG(CASE WHEN … THEN 1)."""
+    kinds = SUMS | AVERAGES | COUNTS
+    return aggregate.kind in kinds and not is_distinct(aggregate) and not measured(block, aggregate)
+
+
 def is_immune(block: Block, aggregate: Aggregate, found: Multiplied, rows: Relation) -> bool:
     """Whether copies do not matter to an aggregate that sees them.
 

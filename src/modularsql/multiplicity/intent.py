@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from modularsql.multiplicity.aggregates import COUNTS, counts_rows, is_key_of_entity
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.columns import conjuncts
 from modularsql.multiplicity.model import Block, Source
@@ -25,6 +26,7 @@ from modularsql.multiplicity.question import (
 )
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rules.facts.labels import name_of
+from modularsql.multiplicity.words import names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,26 @@ def against(issue: Issue, question: Question | None) -> tuple[str, ...]:
     if asks_for_different(question):
         return ()
     return tuple(sign.reason for sign in AGAINST if sign.holds(issue, question))
+
+
+def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
+    """Why a COUNT that a join inflates may be meant as it is; () where nothing says so.
+
+    COUNT of a key counts things. COUNT of another column, `100 * SUM(g.sex = 'F') / COUNT(g.sex)`,
+    is often written for the rows of the join, which the parent merely describes.
+    """
+    block = issue.block
+    one = next((a for a in block.aggregates if a.node is issue.node), None)
+    if one is None or one.kind not in COUNTS or is_key_of_entity(block, one):
+        return ()
+    what = names(issue.multipliers, block)
+    if any(counts_rows(block, other) for other in block.aggregates if other is not one):
+        return (f"what stands beside it counts rows of {what}",)
+    entity = any(question is not None and mentions(question, s.name) for s in issue.entity)
+    others = any(question is not None and mentions(question, s.name) for s in issue.multipliers)
+    if entity and not others:
+        return ()
+    return (f"a COUNT of a column that is no key is often meant to count rows of {what}",)
 
 
 def asks_for_distinct(block: Block, question: Question | None) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from modularsql.multiplicity.aggregates import counts_rows
 from modularsql.multiplicity.columns import is_volatile
 from modularsql.multiplicity.grain import filter_only
 from modularsql.multiplicity.model import Block, JoinKind, Source
@@ -76,8 +77,8 @@ def _obstacle(block: Block, moved: list[Source]) -> str | None:
         return "a ? would no longer stand for its value"
     if is_volatile(block.select):
         return "it uses a function that may give another value each time"
-    if any(a.argument is None for a in block.aggregates):
-        return "COUNT(*) counts the rows of the join"
+    if any(counts_rows(block, aggregate) for aggregate in block.aggregates):
+        return "COUNT(*), or a sum of a condition, counts the rows of the join"
     return None
 
 
