@@ -15,6 +15,8 @@ from pathlib import Path
 from modularsql.config import PREFIX, SETTINGS
 from modularsql.evaluation.cause import WORDS
 from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.metrics.tolerant import NAME as TOLERANT
+from modularsql.evaluation.metrics.ves import TIMED
 from modularsql.evaluation.smells import TITLES
 
 ROOT = Path(__file__).parents[1]
@@ -59,6 +61,9 @@ def metrics_page() -> str:
         "| metric | title | definition |",
         "|---|---|---|",
         *metrics,
+        f"| `{TOLERANT}` | Multiset-EX with tolerance | Multiset-EX where numbers may differ by "
+        "what `--tolerance` says. |",
+        *(f"| `{name}` | R-VES | {words} Needs `--timing`. |" for name, words in TIMED.items()),
         "",
         "| cause | what the prediction's result is |",
         "|---|---|",

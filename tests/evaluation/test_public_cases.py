@@ -1,7 +1,7 @@
 """What comparators get wrong in public, by the id of the case (part E): verdicts written by hand.
 
-Reading files (E24), time-outs (E28), writes (E22) and hashes of databases (E23) are tested with the
-runner; smells (E11, E12, E18) with the smells.
+What needs a whole run (E21 to E24, E28) stands in tests/service/test_public_cases_eval.py, smells
+(E11, E12, E18) with the smells.
 """
 
 from dataclasses import replace

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from modularsql.config import Settings
+from modularsql.errors import InputError
 from modularsql.evaluation.report.tables import report_tables
 from modularsql.evaluation.summary import summary
+from modularsql.rows.tolerance import Tolerance
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
 
@@ -31,8 +33,7 @@ def scored(tmp_path: Path, root: Path) -> Options:
                 db_root=root,
                 out=tmp_path / "run",
                 settings=Settings(jobs=1, timeout=5.0),
-                metrics=("set_ex",),
-                **more,
+                **{"metrics": ("set_ex",), **more},
             )
         )
 
@@ -72,3 +73,51 @@ def test_nobody_smells_unasked(scored: Options) -> None:
     done = scored(PAIRS[:2])
     assert done.summary["smells"] == {}
     assert done.summary["systems"]["one"]["clean"] is None
+
+
+def test_a_tolerance_forgives_numbers_and_nothing_else(scored: Options) -> None:
+    pairs = [("SELECT 1.0, 'a'", "SELECT 1.004, 'a'"), ("SELECT 1.0, 'a'", "SELECT 1.0, 'b'")]
+    done = scored(pairs, tolerance=Tolerance(absolute=0.01))
+    one = done.summary["systems"]["one"]
+    assert (one["multiset_ex"], one["tolerant_ex"]) == (0.0, 0.5)
+
+
+LONG = (
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300000) "
+    "SELECT {} FROM n"
+)
+
+
+def test_times_are_measured_in_turns_and_only_for_right_answers(
+    scored: Options, tmp_path: Path
+) -> None:
+    pairs = [
+        ("SELECT 300000", LONG.format("COUNT(*)")),
+        (LONG.format("COUNT(*)"), "SELECT 300000"),
+        ("SELECT 1", "SELECT 2"),
+        ("SELECT 1", "SELECT nope"),
+    ]
+    done = scored(pairs, turns=3)
+    found = [verdict.scores for verdict in done.run.verdicts["one"]]
+    assert [one["r_ves"] for one in found] == [
+        pytest.approx(0.25**0.5),
+        pytest.approx(1.25**0.5),
+        0.0,
+        0.0,
+    ]
+    assert all(one["r_ves_bird"] in (one["r_ves"], 0.0) for one in found)
+    assert done.summary["systems"]["one"]["r_ves"] == pytest.approx((0.5 + 1.25**0.5) / 4)
+    lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
+    again = scored(pairs, turns=3)
+    assert again.summary == done.summary
+    assert (tmp_path / "run" / "log.jsonl").read_text().splitlines() == lines
+    assert summary(load_run(tmp_path / "run")) == done.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("r_ves", "--timing"), ("tolerant_ex", "--tolerance")]
+)
+def test_metrics_with_an_option_say_which(scored: Options, name: str, option: str) -> None:
+    with pytest.raises(InputError) as raised:
+        scored(PAIRS[:1], metrics=(name,))
+    assert option in str(raised.value.hint)

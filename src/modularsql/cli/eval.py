@@ -1,5 +1,6 @@
 """`modularsql eval`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from modularsql.cli.progress import Show, progress
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen
+    from modularsql.rows.tolerance import Tolerance
     from modularsql.service.evaluating import Evaluated, Standing
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
@@ -28,6 +30,23 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
 
 _POOL = ("upper", "mean", "first")
 _FILE = click.Path(path_type=Path)
+
+
+def _tolerance(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> "Tolerance | None":
+    """An absolute tolerance, and a relative one after a comma."""
+    if given is None:
+        return None
+    from modularsql.rows.tolerance import Tolerance
+
+    try:
+        absolute, relative = (float(part) for part in f"{given},0".split(",")[:2])
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is no number: write 0.01, or 0.01,1e-6") from None
+    if given.count(",") > 1 or not (0 <= absolute < math.inf and 0 <= relative < 1):
+        raise click.BadParameter(f"{given!r}: write 0.01, or 0.01,1e-6 (below 1 after the comma)")
+    return Tolerance(absolute=absolute, relative=relative)
 
 
 @click.command("eval")
@@ -49,6 +68,18 @@ _FILE = click.Path(path_type=Path)
     metavar="POLICY",
     help="Also what the guard makes of predictions; repeatable.",
 )
+@click.option(
+    "--tolerance",
+    callback=_tolerance,
+    metavar="ABS[,REL]",
+    help="Also Multiset-EX where numbers may differ so much, or by this share.",
+)
+@click.option(
+    "--timing",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Also R-VES: right answers and gold are run N times in turns, by themselves.",
+)
 @click.option("--smells", is_flag=True, help="Also what may be wrong with gold, scores without it.")
 @click.option(
     "--preset",
@@ -69,6 +100,8 @@ def command(
     out: Path,
     metrics: str | None,
     guard: Sequence[str],
+    tolerance: "Tolerance | None",
+    timing: int | None,
     smells: bool,
     preset: str | None,
     format_: str,
@@ -103,6 +136,8 @@ def command(
                 guard=guard,
                 pools=pools,
                 smells=smells,
+                tolerance=tolerance,
+                turns=timing or 0,
                 slow_gold_out=preset == "paper",
                 progress=_shown(show),
             )

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,13 @@ from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, read_dataset
 from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.metrics.tolerant import NAME as TOLERANT
+from modularsql.evaluation.metrics.ves import TIMED
 from modularsql.evaluation.plan import Plan, answers_of, make_plan, without
 from modularsql.evaluation.predictions import Predictions, read_predictions
 from modularsql.evaluation.run import Run, fill
 from modularsql.evaluation.summary import candidate_name, pool_scores, summary
+from modularsql.rows.tolerance import Tolerance
 from modularsql.service import run_files
 from modularsql.service.scoring import Scoring, scoring_work
 from modularsql.service.sources import check_root, find_databases, marks
@@ -44,6 +47,8 @@ Progress = Callable[[Standing], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalRequest:
     """What `eval` needs. `metrics` empty: all of them. `smells`: also what is wrong with gold.
+    `tolerance`: also Multiset-EX that allows it. `turns`: how often right answers and gold are run
+    in turns for R-VES.
     `slow_gold_out`: gold that does not end in time leaves the question out of the denominator
     (preset paper)."""
 
@@ -56,6 +61,8 @@ class EvalRequest:
     guard: Sequence[str] = ()
     pools: Sequence[Path] = ()
     smells: bool = False
+    tolerance: Tolerance | None = None
+    turns: int = 0
     slow_gold_out: bool = False
     progress: Progress | None = None
 
@@ -78,18 +85,20 @@ def evaluate(request: EvalRequest) -> Evaluated:
     `SetupError` where the disk is full.
     """
     start = time.monotonic()
-    metrics = _metrics(request.metrics)
+    asked = _asked(request)
     check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     systems = _systems(request.predictions, dataset)
     databases = find_databases(request.db_root, dataset)
     answers = {**answers_of(systems), **_candidates(request, dataset)}
     plan = make_plan(dataset, answers, databases, _policies(request))
-    about = _about(request, metrics, dataset, systems, databases)
+    about = _about(request, asked, dataset, systems, databases)
     with run_files.locked(request.out):
         about, records = run_files.begin(request.out, about)
         known = len(records)
-        _run(plan, records, metrics, request)
+        _run(plan, records, asked, request)
+        if request.turns:
+            _time(plan, records, request)
         filled = fill(plan, dataset.questions, answers, records)
         verdicts = {name: filled[name] for name in systems}
         about["pools"] = pool_scores(Run(about=about, verdicts=filled), set(systems))
@@ -100,16 +109,13 @@ def evaluate(request: EvalRequest) -> Evaluated:
     return Evaluated(run=run, summary=scores, notes=run.notes(), resumed=known)
 
 
-def _run(
-    plan: Plan, records: dict[int, Record], metrics: Sequence[str], request: EvalRequest
-) -> None:
+def _run(plan: Plan, records: dict[int, Record], asked: Scoring, request: EvalRequest) -> None:
     """Fill `records`, writing each to the log as it comes."""
     batches = without(plan, records)
     seen = _Seen(plan, records, request.progress)
     log = run_files.Log(request.out)
     # What is needed at the end is imported while the workers work.
     threading.Thread(target=run_files.prepare, daemon=True).start()
-    asked = Scoring(metrics=tuple(metrics), guard=bool(request.guard), smells=request.smells)
     work = scoring_work(asked, request.settings)
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
@@ -117,6 +123,21 @@ def _run(
             log.add(found)
             records.update((record.pair, record) for record in found)
             seen.add(found)
+
+
+def _time(plan: Plan, records: dict[int, Record], request: EvalRequest) -> None:
+    """Add the scores of R-VES to `records`; those of new times go to the log."""
+    from modularsql.evaluation.timing import races, untimed, with_times
+    from modularsql.service.timing import time_all
+
+    records.update(untimed(records))
+    log = run_files.Log(request.out)
+    times = time_all(races(plan, records), request.turns, request.settings)
+    with closing(log), closing(times) as results:
+        for some in results:
+            found = [with_times(records[one.pair], one.timing) for one in some]
+            log.add(found)
+            records.update((record.pair, record) for record in found)
 
 
 class _Seen:
@@ -176,11 +197,24 @@ def _policies(request: EvalRequest) -> tuple[str, ...]:
     return with_open(request.guard, request.settings)
 
 
-def _metrics(asked: Sequence[str]) -> list[str]:
-    for name in asked:
+def _asked(request: EvalRequest) -> Scoring:
+    for name in request.metrics:
+        if name in (*TIMED, TOLERANT):
+            option = "--tolerance" if name == TOLERANT else "--timing"
+            raise InputError(f"{name} comes with an option of its own", f"add {option}")
         if name not in METRICS:
             raise InputError(f"unknown metric {name!r}", f"known: {', '.join(METRICS)}")
-    return list(dict.fromkeys((*ALWAYS, *(asked or METRICS))))
+    return Scoring(
+        metrics=tuple(dict.fromkeys((*ALWAYS, *(request.metrics or METRICS)))),
+        guard=bool(request.guard),
+        smells=request.smells,
+        tolerance=request.tolerance,
+    )
+
+
+def _metrics(request: EvalRequest, asked: Scoring) -> list[str]:
+    tolerant = (TOLERANT,) if request.tolerance else ()
+    return [*asked.metrics, *tolerant, *(TIMED if request.turns else ())]
 
 
 def _systems(paths: Sequence[Path], dataset: Dataset) -> dict[str, Predictions]:
@@ -197,7 +231,7 @@ def _systems(paths: Sequence[Path], dataset: Dataset) -> dict[str, Predictions]:
 
 def _about(
     request: EvalRequest,
-    metrics: Sequence[str],
+    asked: Scoring,
     dataset: Dataset,
     systems: Mapping[str, Predictions],
     databases: Mapping[str, Path | None],
@@ -220,12 +254,14 @@ def _about(
             "databases": {name: marks(path) for name, path in databases.items() if path},
             "note": dataset.note,
             "missing_databases": sorted(name for name, path in databases.items() if not path),
-            "metrics": list(metrics),
+            "metrics": _metrics(request, asked),
             "guard": list(request.guard),
             "pools": {path.stem: marks(path) for path in request.pools},
             "policy_files": {n: marks(Path(n)) for n in request.guard if n.endswith(".toml")},
             "slow_gold_out": request.slow_gold_out,
             "smells": request.smells,
+            "tolerance": None if request.tolerance is None else asdict(request.tolerance),
+            "turns": request.turns,
             "settings": {name: getattr(settings, name) for name in names},
         },
     }

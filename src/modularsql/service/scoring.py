@@ -8,7 +8,9 @@ from modularsql.engines.isolated import GRACE
 from modularsql.evaluation.bench import Bench, Guarding, Smelling, lost, score_batch
 from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.metrics.tolerant import tolerant_ex
 from modularsql.evaluation.plan import Batch, smaller
+from modularsql.rows.tolerance import Tolerance
 from modularsql.service.opened import Opened
 from modularsql.service.workers import Loss, Work
 
@@ -17,11 +19,15 @@ _STATEMENTS_OF_A_POLICY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """What is asked of each pair: metrics by name, the guard's outcomes, the smells of gold."""
+    """What is asked of each pair: metrics by name, the guard's outcomes, the smells of gold.
+
+    With a tolerance, Multiset-EX that allows it comes on top of the metrics.
+    """
 
     metrics: tuple[str, ...]
     guard: bool = False
     smells: bool = False
+    tolerance: Tolerance | None = None
 
 
 def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]]:
@@ -59,8 +65,11 @@ _here: _Here | None = None
 def prepare(asked: Scoring, settings: Settings) -> None:
     """In a worker process, once."""
     global _here
+    metrics = tuple(METRICS[name] for name in asked.metrics)
+    if asked.tolerance is not None:
+        metrics += (tolerant_ex(asked.tolerance),)
     bench = Bench(
-        metrics=tuple(METRICS[name] for name in asked.metrics),
+        metrics=metrics,
         limits=settings.scoring_limits(),
         guard=_guarding(settings) if asked.guard else None,
         smelling=_smelling(settings) if asked.smells else None,

@@ -5,6 +5,8 @@ from modularsql.evaluation.near import equal_to_gold_s_decimals
 from modularsql.evaluation.pair import Pair
 from modularsql.rows.tolerance import Tolerance, equal_within
 
+NAME = "tolerant_ex"
+
 
 def tolerant_ex(tolerance: Tolerance) -> Metric:
     """Multiset-EX where numbers may differ by `tolerance`."""
@@ -18,7 +20,7 @@ def tolerant_ex(tolerance: Tolerance) -> Metric:
         return as_score(equal_within(pair.gold_rows, pair.pred_rows, [tolerance] * width))
 
     return Metric(
-        name="tolerant_ex",
+        name=NAME,
         title="Multiset-EX with tolerance",
         definition=(
             "Multiset-EX where numbers may differ by "

@@ -13,6 +13,15 @@ REWARDS = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5), (0.0, 0.25))
 """From this ratio of gold's time to the prediction's on: this reward."""
 
 
+TIMED = {
+    "r_ves": "A right answer (Set-EX) earns by the ratio of the median times; 0 to sqrt(1.25).",
+    "r_ves_bird": (
+        "The same as published: by the mean of the ratios within three standard deviations."
+    ),
+}
+"""The metrics of the timing pass, the corrected one first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """Times of both queries, run in turns: the i-th of each belong together. Any unit, not 0."""

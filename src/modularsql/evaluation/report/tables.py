@@ -171,7 +171,7 @@ def agreement(run: Run) -> Table:
     rows = []
     for one, other in combinations(run.metrics, 2):
         both = [(v.scores.get(one), v.scores.get(other)) for v in verdicts]
-        known = [(a == 1.0, b == 1.0) for a, b in both if a is not None and b is not None]
+        known = [(a >= 1.0, b >= 1.0) for a, b in both if a is not None and b is not None]
         same = sum(a == b for a, b in known)
         only = [sum(a and not b for a, b in known), sum(b and not a for a, b in known)]
         rows.append((one, other, len(known), same / len(known) if known else None, *only))
@@ -181,7 +181,7 @@ def agreement(run: Run) -> Table:
         columns=("metric", "other", "answers", "agree", "only the first", "only the other"),
         rows=rows,
         percent=_SHARES,
-        note="Whether an answer is fully right (a score of 1) by both.",
+        note="Whether an answer is fully right (a score of 1 or more) by both.",
     )
 
 
