@@ -71,10 +71,14 @@ def refusal(run: Run, *arguments: object, **more: Any) -> str:
         (TOTAL, ["--allow", "chasm"], "annotate", 1),
         (f"-- modularsql: allow fan_out_sum\n{TOTAL}", [], "pass", 0),
         (RATED, [], "annotate", 0),
-        ("SELECT nope FROM bill", [], "undecided", 0),
-        ("SELECT 1 FROM nowhere", [], "undecided", 0),
-        ("SELECT", [], "undecided", 0),
-        ("SELECT amount FRM bill b", [], "undecided", 0),
+        ("SELECT nope FROM bill", [], "annotate", 1),
+        ("SELECT nope FROM bill", ["--fail-on", "never"], "annotate", 0),
+        ("SELECT nope FROM bill", ["--allow", "unknown_column"], "undecided", 0),
+        ("SELECT 1 FROM nowhere", [], "annotate", 1),
+        ("SELECT", [], "annotate", 1),
+        ("SELECT amount FRM bill b", [], "annotate", 1),
+        ("SELECT amount FRM bill b", ["--fail-on", "never"], "annotate", 1),
+        ("SELECT 1 FROM bill WHERE amount ISNULL COLLATE x", [], "undecided", 0),
         ("DELETE FROM bill", [], "undecided", 0),
         ("", [], "annotate", 1),
         ("", ["--fail-on", "never"], "annotate", 1),
@@ -241,22 +245,64 @@ def test_an_unknown_rule_cannot_be_allowed(run: Run, check: Run, tmp_path: Path)
     assert "allow chsm silences nothing" in note
 
 
-def test_names_that_are_not_known_are_noted_once(check: Run) -> None:
-    sql = "SELECT b.nope, b.nope + 1, x.a FROM bill b JOIN nowhere x ON x.b = b.id"
-    notes = in_json(check, sql)["notes"]
-    assert "not known: the column b.nope" in notes
-    assert "not known: the table nowhere" in notes
-    assert len(notes) == len(set(notes))
-    text = check("SELECT nope FROM bill").stdout
-    assert text == ("UNDECIDED  not all of it could be analysed\n  not known: the column nope.\n")
+def test_names_that_the_schema_lacks_are_errors_said_once(check: Run) -> None:
+    sql = "SELECT b.nope, b.nope + 1, x.a, amont FROM bill b\n JOIN nowhere x ON x.b = b.id"
+    printed = in_json(check, sql)
+    found = [(f["rule"], f["severity"], f["line"], f["column"]) for f in printed["findings"]]
+    assert ("unknown_table", "error", 2, 7) in found
+    assert ("unknown_column", "error", 1, 8) in found
+    assert len(found) == 2  # `amont` may be a column of nowhere
+    assert "not known: the column amont" in printed["notes"]
+    assert "not known: the table nowhere" not in printed["notes"]
+    text = check("SELECT amont FROM bill").stdout
+    assert "No table read here has a column amont; did you mean amount?" in text
 
 
-def test_sql_that_is_not_parsed_is_not_said_to_have_run(check: Run) -> None:
-    (finding,) = in_json(check, "SELECT amount FRM bill b")["findings"]
-    assert (finding["rule"], finding["severity"]) == ("unparsed", "info")
+@pytest.mark.parametrize(
+    ("sql", "dialect"),
+    [
+        ("SELECT name FROM sqlite_master", "sqlite"),
+        ("SELECT rowid, oid FROM bill", "sqlite"),
+        ("SELECT 1 FROM bill WHERE 'x' IN bill", "sqlite"),
+        ('SELECT "word" FROM bill', "sqlite"),
+        ("SELECT list_transform([1], x -> x + 1) FROM bill", "duckdb"),
+        ("SELECT b FROM bill b", "duckdb"),
+        ("SELECT * FROM 'a.parquet'", "duckdb"),
+        ("SELECT ctid, current_user FROM bill", "postgres"),
+        ("SELECT 1 FROM information_schema.tables", "postgres"),
+        ("SELECT x.a FROM other.bill x", "postgres"),
+        ("SELECT 1 FROM DUAL", "mysql"),
+    ],
+)
+def test_what_an_engine_knows_by_itself_is_not_said_to_be_absent(
+    check: Run, sql: str, dialect: str
+) -> None:
+    assert (
+        not {"unknown_table", "unknown_column"}
+        & dict(rules(check, sql, "--dialect", dialect)).keys()
+    )
+
+
+def test_a_schema_that_was_not_read_to_its_end_proves_no_absence(
+    check: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "schema.sql").write_text(f"{SCHEMA}CREATE TABLE late (id INT, x(;\n")
+    printed = in_json(check, "SELECT nope FROM bill")
+    assert (printed["verdict"], printed["findings"]) == ("undecided", [])
+    assert "not known: the column nope" in printed["notes"]
+
+
+def test_the_parser_of_the_engine_decides_where_ours_stops(check: Run) -> None:
+    (finding,) = in_json(check, "SELECT amount\nFRM bill b")["findings"]
+    assert (finding["rule"], finding["severity"], finding["line"]) == ("syntax", "error", 2)
+    assert 'near "bill": syntax error' in finding["message"]
+    (finding,) = in_json(check, "SELECT amount FRM bill b", "--dialect", "duckdb")["findings"]
+    assert (finding["rule"], finding["severity"]) == ("syntax", "error")
+    (finding,) = in_json(check, "SELECT amount FRM bill b", "--dialect", "postgres")["findings"]
+    assert (finding["rule"], finding["severity"]) == ("unparsed", "warning")
     assert finding["message"].startswith("Not analysed: ")
     (finding,) = in_json(check, FINE, MODULARSQL_MAX_PARSE_CHARS="5")["findings"]
-    assert finding["rule"] == "unparsed"
+    assert (finding["rule"], finding["severity"]) == ("unparsed", "info")
 
 
 def test_other_statements_are_not_analysed_and_say_so(check: Run) -> None:

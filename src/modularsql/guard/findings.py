@@ -85,6 +85,37 @@ def unparsed(problem: Unparsed, place: Place) -> Finding:
     )
 
 
+def syntax(message: str, place: Place) -> Finding:
+    """The engine's own parser refuses the text."""
+    return Finding(
+        rule="syntax",
+        severity=Severity.ERROR,
+        message=f"{message.rstrip('.')}.",
+        line=place[0],
+        column=place[1],
+    )
+
+
+def unknown_table(name: str, near: str | None, place: Place) -> Finding:
+    """The schema has no such table."""
+    return _absent("unknown_table", f"The schema has no table {name}", near, place)
+
+
+def unknown_column(name: str, near: str | None, place: Place) -> Finding:
+    """No table that the name could belong to has such a column."""
+    return _absent("unknown_column", f"No table read here has a column {name}", near, place)
+
+
+def _absent(rule: str, message: str, near: str | None, place: Place) -> Finding:
+    return Finding(
+        rule=rule,
+        severity=Severity.ERROR,
+        message=f"{message}; did you mean {near}?" if near else f"{message}.",
+        line=place[0],
+        column=place[1],
+    )
+
+
 def empty(place: Place) -> Finding:
     """No row came back: a signal, not a fault (paper, section 3.1)."""
     return Finding(
@@ -237,6 +268,9 @@ RUNTIME_RULES = {
     "no_sql": "The text holds nothing to run.",
     "sql_extracted": "The SQL was taken out of other text.",
     "unparsed": "The database understood the query, our parser did not.",
+    "syntax": "The engine's own parser refuses the text (`check` of SQLite and DuckDB).",
+    "unknown_table": "A table that the schema file does not have (`check`).",
+    "unknown_column": "A column that no table read there has, by the schema file (`check`).",
     "not_executed": "The query was not run: as asked, or for want of parameter values.",
 }
 """What the guard itself says, by rule, in one line each."""

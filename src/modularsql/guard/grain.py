@@ -6,8 +6,6 @@ the data does not bear out is dropped; one of repeated rows that cannot be measu
 
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from modularsql.catalog import Catalog
 from modularsql.guard.observed import observe
 from modularsql.guard.session import Session, counting
@@ -20,7 +18,7 @@ from modularsql.multiplicity.steps import written
 from modularsql.ports import Outcome
 from modularsql.records import Evidence, Failure, FailureKind, Finding, Severity
 from modularsql.rows import Rows
-from modularsql.sql.parse import Unparsed, is_query
+from modularsql.sql.parse import Unparsed, begins_at, is_query
 from modularsql.sql.statement import Statement
 
 
@@ -43,6 +41,16 @@ class Seen:
 
     query: Query | None = None
     issues: tuple[Measured, ...] = ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What of the query could not be read, each once: in how many blocks does not matter."""
+        if self.query is None:
+            return ()
+        found = dict.fromkeys(what for block in self.query.blocks() for what in block.unknown)
+        if self.query.block is not None and not self.query.block.outputs:
+            found["what it returns"] = None
+        return tuple(found)
 
     def rules(self) -> set[str]:
         """The names of the rules that found something."""
@@ -137,7 +145,7 @@ def _borne_out(one: Measured, message: str) -> Measured:
 
 def finding_of(issue: Issue, statement: Statement) -> Finding:
     """What is said of an issue before the data was asked."""
-    line, column = statement.place(_place(issue.node))
+    line, column = statement.place(begins_at(issue.node))
     join = next((s.join for s in issue.multipliers if s.join is not None), None)
     sources = (*issue.entity, *issue.multipliers)
     return Finding(
@@ -150,8 +158,3 @@ def finding_of(issue: Issue, statement: Statement) -> Finding:
         tables=tuple(dict.fromkeys(source.name for source in sources)),
         cause=None if join is None else written(join),
     )
-
-
-def _place(node: exp.Expr) -> int:
-    """Where a node begins: the place of its first part that has one."""
-    return min((p.meta["start"] for p in node.walk() if "start" in p.meta), default=0)

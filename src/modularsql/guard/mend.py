@@ -315,7 +315,8 @@ def analysed(state: State) -> State:
         seen = look(statement, state.session)
     else:
         seen = static(statement, state.session.engine.catalog())
-    state = state._replace(seen=seen)
+    unknown = tuple(f"not known: {what}" for what in seen.unknown)
+    state = state._replace(seen=seen, notes=(*state.notes, *unknown))
     state = state.note(*(one.finding for one in seen.issues))
     state = _without_symptoms(state, seen)
     repeated = any(one.borne_out and one.issue.multipliers for one in seen.issues)

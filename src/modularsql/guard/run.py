@@ -312,4 +312,5 @@ def _answer(state: State, question: str | None, timing: dict[str, float], cost: 
 def _unsure(state: State) -> bool:
     statement = state.statement
     unread = isinstance(statement, Statement) and isinstance(statement.tree, Unparsed)
-    return unread or state.probe is None
+    unknown = state.seen is not None and bool(state.seen.unknown)
+    return unread or unknown or state.probe is None

@@ -25,7 +25,7 @@ def reaches(severity: Severity | None, bar: Severity) -> bool:
 def verdict(
     findings: Sequence[Finding], applied: Sequence[str], failure: Failure | None, unsure: bool
 ) -> Verdict:
-    """`unsure`: the query was not analysed (it does not parse) or not run."""
+    """`unsure`: the query was not run, or not all of it analysed (it does not parse, for one)."""
     if failure is not None and failure.kind != FailureKind.UNBOUND:
         # Also where the finding about it was allowed: there is no result to pass.
         return Verdict.REFUSE if failure.kind == FailureKind.REFUSED else Verdict.ANNOTATE

@@ -22,6 +22,7 @@ class Doubt(Enum):
     ABSENT = auto()  # the block has no such name: one around it may
     UNSURE = auto()  # it belongs to this block, but what it means cannot be told
     ALIAS = auto()  # it names an output that is no column
+    MISSING = auto()  # its table is of this block, and has no such column
 
 
 def resolve(column: exp.Column, block: Block, context: Context) -> int:
@@ -91,7 +92,9 @@ def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Dou
     table = column.table.casefold()
     sources = [source for source in block.sources if source.alias.casefold() == table]
     if len(sources) == 1:
-        return _of_source(name, sources[0]) or Doubt.UNSURE
+        source = sources[0]
+        is_whole = source.complete and not _has_unnamed(source)
+        return _of_source(name, source) or (Doubt.MISSING if is_whole else Doubt.UNSURE)
     if sources or column.args.get("db"):
         return Doubt.UNSURE
     # Elsewhere than in SQLite `a.b` may be the field `b` of a column `a`.
@@ -132,6 +135,9 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
         return Doubt.ALIAS
     if any(not s.complete or _has_unnamed(s) for s in block.sources):
         return Doubt.UNSURE
+    # Elsewhere than in SQLite the name of a source may stand for its row.
+    if context.dialect != "sqlite" and any(s.alias.casefold() == name for s in block.sources):
+        return Doubt.UNSURE
     return Doubt.ABSENT
 
 
@@ -156,8 +162,11 @@ def _unresolved(
     if attribute is None:
         attribute = block.unresolved[key] = context.attributes.new(column.sql())
         home.attributes |= attribute
+        what = f"the column {column.sql()}"
         if doubt is not Doubt.ALIAS:
-            block.unknown.append(f"the column {column.sql()}")
+            block.unknown.append(what)
+        if doubt in (Doubt.ABSENT, Doubt.MISSING) and column.name.casefold() not in _ROW_IDS:
+            block.absent[what] = column
     return attribute
 
 

@@ -31,7 +31,10 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
             if table.kind == "view":
                 return _of_view(node, table, block, context)
             return _of_table(node, table, context)
-        return _unknown(node, block, context, f"the table {node.name}")
+        what = f"the table {node.name}"
+        if _is_absent(node, context):
+            block.absent[what] = node
+        return _unknown(node, block, context, what)
     query = node
     if isinstance(node, exp.Lateral) and node.args.get("cross_apply") is not False:
         query = node.this  # but not of OUTER APPLY, which pads
@@ -78,6 +81,15 @@ def _table(node: exp.Table, context: Context) -> Table | None:
     # A name of three parts may be in a database that the catalog does not describe.
     known = len(found) == 1 and not node.catalog and bool(found[0].columns)
     return found[0] if known else None
+
+
+def _is_absent(node: exp.Table, context: Context) -> bool:
+    """Whether no table has that name in any schema, and its schema, if named, is one of these."""
+    name, schema = node.name.casefold(), node.db.casefold()
+    tables = context.catalog.tables
+    known = {"", *_HOME, *(table.schema.casefold() for table in tables)}
+    is_known = not node.catalog and schema in known and bool(tables)
+    return is_known and all(table.name.casefold() != name for table in tables)
 
 
 def _of_definition(

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.declared.facts import Declared
 from modularsql.declared.merge import merge
 from modularsql.declared.read import read_keys, read_schema
+from modularsql.engines.syntax import parser_of
 from modularsql.errors import InputError
 from modularsql.guard import findings as say
+from modularsql.guard.absent import absent
 from modularsql.guard.grain import static
 from modularsql.guard.naming import notes_on
 from modularsql.guard.verdict import verdict
-from modularsql.records import Answer, Failure, FailureKind, Finding
+from modularsql.records import Answer, Failure, FailureKind, Finding, Severity
 from modularsql.service.guarding import read_sql
 from modularsql.service.ruling import check_names
 from modularsql.sql.allow import allowances, is_allowed
@@ -53,11 +54,12 @@ def check(request: CheckRequest) -> Answer:
         raise InputError(f"unknown dialect {request.dialect!r}", f"known: {', '.join(DIALECTS)}")
     check_names(request.allow)
     sql = read_sql(request.sql)
-    schema = _schema(request)
+    said = read_schema(request.schema, request.dialect)
+    schema, trusted = _with_keys(said, request), not said.problems
     start = time.perf_counter()
     statement = read_statement(sql, request.dialect, request.settings.max_parse_chars)
     parsed = time.perf_counter()
-    heard = _heard(statement, schema.catalog)
+    heard = _refused(statement, request.dialect) or _heard(statement, schema, trusted)
     spent = {"parse": parsed - start, "analyse": time.perf_counter() - parsed}
     of_a_run = dict.fromkeys(("execute", "probe", "evidence", "rescue", "repair"), 0.0)
     notes = allowances(statement) if isinstance(statement, Statement) else ()
@@ -74,16 +76,29 @@ def check(request: CheckRequest) -> Answer:
     )
 
 
-def _schema(request: CheckRequest) -> Declared:
+def _with_keys(schema: Declared, request: CheckRequest) -> Declared:
     """The tables with their keys, and all that was odd in the files."""
-    schema = read_schema(request.schema, request.dialect)
     if request.keys is None:
         return schema
     merged = merge(schema.catalog, read_keys(request.keys), str(request.schema))
     return replace(merged, problems=(*schema.problems, *merged.problems))
 
 
-def _heard(statement: Statement | NoSql | Many, catalog: Catalog) -> _Heard:
+def _refused(statement: Statement | NoSql | Many, dialect: str) -> _Heard | None:
+    """What the engine's own parser has against the text; None where it takes it, or has no say."""
+    parser = parser_of(dialect)
+    if not isinstance(statement, Statement) or parser is None:
+        return None
+    message = parser(statement.text)
+    if message is None:
+        return None
+    at = statement.tree.at if isinstance(statement.tree, Unparsed) else 0
+    failure = Failure(kind=FailureKind.ERROR, message=message)
+    return _Heard(findings=(say.syntax(message, statement.place(at)),), failure=failure)
+
+
+def _heard(statement: Statement | NoSql | Many, schema: Declared, trusted: bool) -> _Heard:
+    """`trusted`: the schema file was read to its end, so what is not in it is not there."""
     if isinstance(statement, NoSql):
         failure = Failure(kind=FailureKind.ERROR, message=statement.reason)
         return _Heard(findings=(say.no_sql(statement.reason),), failure=failure)
@@ -94,21 +109,25 @@ def _heard(statement: Statement | NoSql | Many, catalog: Catalog) -> _Heard:
     how = statement.extracted
     found = (say.extracted(how, statement.place(0)),) if how else ()
     if isinstance(statement.tree, Unparsed):
-        reason = statement.tree.reason.rstrip(".")
-        unread = say.unparsed(statement.tree, statement.place(statement.tree.at))
-        return _Heard(
-            findings=(*found, replace(unread, message=f"Not analysed: {reason}.")), unsure=True
-        )
-    seen = static(statement, catalog)
+        return _Heard(findings=(*found, _unread(statement, statement.tree, schema)), unsure=True)
+    seen = static(statement, schema.catalog)
     if seen.query is None:
         note = "statements of this kind are not analysed"
         return _Heard(findings=found, unsure=True, notes=(note,))
-    # A name is unknown in as many blocks as use it, and said once.
-    unknown = dict.fromkeys(what for block in seen.query.blocks() for what in block.unknown)
-    if seen.query.block is not None and not seen.query.block.outputs:
-        unknown["what it returns"] = None
+    missing = absent(seen.query, statement, schema.catalog) if trusted else {}
     return _Heard(
-        findings=(*found, *(one.finding for one in seen.issues)),
-        unsure=bool(unknown),
-        notes=tuple(f"not known: {what}" for what in unknown),
+        findings=(*found, *missing.values(), *(one.finding for one in seen.issues)),
+        unsure=bool(seen.unknown),
+        notes=tuple(f"not known: {what}" for what in seen.unknown if what not in missing),
     )
+
+
+def _unread(statement: Statement, tree: Unparsed, schema: Declared) -> Finding:
+    """That our parser made nothing of it: no news where the engine's own one takes the text."""
+    dialect = schema.catalog.dialect
+    finding = say.unparsed(tree, statement.place(tree.at))
+    reason = tree.reason.rstrip(".")
+    if parser_of(dialect) is not None:
+        return replace(finding, message=f"Not analysed: {reason}.")
+    message = f"Not analysed: {reason}; whether {dialect} takes it was not asked."
+    return replace(finding, message=message, severity=Severity.WARNING)

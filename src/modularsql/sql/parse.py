@@ -164,6 +164,11 @@ def levels(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
             depth += 1
 
 
+def begins_at(node: exp.Expr) -> int:
+    """Where a node begins in its text: the place of its first part that has one (0-based)."""
+    return min((p.meta["start"] for p in node.walk() if "start" in p.meta), default=0)
+
+
 def line_column(text: str, at: int) -> tuple[int, int]:
     """1-based line and column of a 0-based place."""
     before = text[:at]

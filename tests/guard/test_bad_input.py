@@ -1,0 +1,104 @@
+"""What cannot be read is named, and the query is run and probed all the same."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modularsql import Guard, connect
+from modularsql.records import Answer, Verdict
+
+SCHEMA = """
+CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, town TEXT);
+CREATE TABLE player (
+    id INTEGER PRIMARY KEY, team INTEGER REFERENCES team (id), name TEXT, goals INTEGER
+);
+CREATE TABLE log (line TEXT, "when" TEXT);
+INSERT INTO team VALUES (1, 'A', 'X'), (2, 'B', 'X');
+INSERT INTO player VALUES (1, 1, 'p', 3), (2, 1, 'q', 4), (3, 2, 'p', 5);
+INSERT INTO log VALUES ('start', '1'), ('start', '1'), ('end', '2');
+CREATE VIEW gone AS SELECT * FROM missing;
+CREATE VIEW odd AS SELECT id, name FROM team WHERE name NOTNULL COLLATE BINARY;
+"""
+
+
+@pytest.fixture(scope="module")
+def guard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guard]:
+    path: Path = tmp_path_factory.mktemp("bad") / "club.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(SCHEMA)
+    with Guard(connect(path)) as door:
+        yield door
+
+
+def rules(answer: Answer) -> set[str]:
+    return {finding.rule for finding in answer.findings}
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT nope FROM team", "nope"),
+        ("SELECT t.nope FROM team t JOIN player p ON p.team = t.id", "t.nope"),
+        ("SELECT x.name FROM team t", "x.name"),
+        ("SELECT 1 FROM nowhere", "nowhere"),
+        ("SELECT * FROM gone", "missing"),
+        ("SELECT id FROM team t JOIN player p ON p.team = t.id", "ambiguous"),
+        ("SELECT SUM(nope) FROM team t JOIN player p ON p.team = t.id GROUP BY t.nope", "nope"),
+        ("SELECT no_function(name) FROM team", "no_function"),
+        ("SELECT name FRM team t", "syntax"),
+    ],
+)
+def test_what_the_database_rejects_is_told_in_its_words(guard: Guard, sql: str, words: str) -> None:
+    for fix in (False, True):
+        answer = guard.run(sql, fix=fix)
+        assert (answer.verdict, answer.final_sql) == (Verdict.ANNOTATE, sql)
+        assert answer.probe is not None
+        assert answer.probe.status == "error"
+        (finding,) = (f for f in answer.findings if f.rule == "exec_error")
+        assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("sql", "unknown"),
+    [
+        (
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3) "
+            "SELECT x FROM n",
+            "the recursive n",
+        ),
+        ("SELECT name FROM odd", "the rows of the view odd"),
+        ("SELECT value FROM json_each('[1, 2]')", "in FROM"),
+        ("SELECT name FROM sqlite_master", "the table sqlite_master"),
+        ("SELECT name FROM pragma_table_info('team')", "in FROM"),
+    ],
+)
+def test_what_is_not_modelled_is_named_and_the_query_runs(
+    guard: Guard, sql: str, unknown: str
+) -> None:
+    answer = guard.run(sql)
+    assert answer.rows
+    assert answer.probe is not None
+    assert answer.probe.status == "ok"
+    assert answer.verdict == Verdict.UNDECIDED
+    assert any(note.startswith("not known: ") and unknown in note for note in answer.notes)
+
+
+def test_what_is_not_modelled_does_not_hide_what_is(guard: Guard) -> None:
+    answer = guard.run(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3) "
+        "SELECT COUNT(t.id) FROM team t JOIN player p ON p.team = t.id "
+        "WHERE EXISTS (SELECT 1 FROM n WHERE n.x = t.id)"
+    )
+    assert "fan_out_count" in rules(answer)
+    assert answer.verdict == Verdict.ANNOTATE
+    assert "not known: the recursive n" in answer.notes
+
+
+def test_a_table_without_any_key_is_told_apart_by_its_rows(guard: Guard) -> None:
+    answer = guard.run("SELECT line FROM log")
+    assert list(answer.rows) == [("start",), ("start",), ("end",)]
+    assert answer.verdict in (Verdict.PASS, Verdict.ANNOTATE)
+    answer = guard.run('SELECT COUNT(l.line) FROM log l JOIN player p ON p.id >= l."when"')
+    assert rules(answer) & {"fan_out_count", "cartesian"}
