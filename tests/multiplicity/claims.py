@@ -20,6 +20,7 @@ from .relations import Rows, Writer, prefixes, queries
 
 ENFORCED = 0  # the grade's index
 MOST_COLUMNS = 4  # of a relation that are taken in pairs
+MOST_SINGLES = 6  # that are taken alone
 
 
 class Claim(NamedTuple):
@@ -79,8 +80,8 @@ def _of_columns(
     Each also as it holds among rows without NULL in what it starts from.
     """
     width = len(columns)
-    some = range(min(width, MOST_COLUMNS))
-    sets = [s for size in (0, 1, 2) for s in combinations(some, size)]
+    singles = [(column,) for column in range(min(width, MOST_SINGLES))]
+    sets = [(), *singles, *combinations(range(min(width, MOST_COLUMNS)), 2)]
     keys: list[set[int]] = []
     settled: dict[tuple[int, ...], set[int]] = {}
     for chosen in dict.fromkeys([*sets, tuple(range(width))]):

@@ -80,6 +80,9 @@ class Conditions:
     def hidden(self, before: Sequence[Part]) -> str:
         """A condition that depends on more than the values of the columns it names."""
         one = self.column(before)
+        loose = [f"{part.alias}.{name}" for part in before for name in part.loose]
+        if loose and self.is_sqlite and self.chance(0.7):
+            one = self.random.choice(loose)
         if self.is_sqlite and self.chance(0.5):
             return self.random.choice(
                 [f"hex({one}) > hex({self.literal})", f"typeof({one}) = 'integer'"]

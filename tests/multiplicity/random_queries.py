@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .random_conditions import Conditions
-from .random_schemas import Part, Text
+from .random_schemas import LOOSE, Part, Text
 
 
 @dataclass
@@ -189,7 +189,9 @@ class Queries(Conditions):
         if self.chance(0.1) and all(part.alias != table.name for part in [*before, *outer]):
             alias = table.name
         named = table.name if alias == table.name else f"{table.name} AS {alias}"
-        return named, Part(alias, tuple(table.columns), "WITHOUT ROWID" not in table.ddl)
+        loose = tuple(c for c, kind in table.columns.items() if kind in LOOSE)
+        has_row_id = "WITHOUT ROWID" not in table.ddl
+        return named, Part(alias, tuple(table.columns), has_row_id, loose=loose)
 
     def where(self, parts: Sequence[Part], outer: Sequence[Part], depth: int) -> str:
         """WHERE, or nothing."""
