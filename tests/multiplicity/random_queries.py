@@ -122,12 +122,12 @@ class Queries(Conditions):
         after_comma: bool = False,
     ) -> str:
         """One more source, by some kind of join."""
-        if part.is_one_row and self.chance(0.6):
+        if part.is_one_row and "LATERAL" not in text and self.chance(0.6):
             return f" LEFT JOIN {text} ON {self.hidden(before)}"
         kinds = self.kinds()
         if after_comma:
-            kinds += ["RIGHT JOIN"] * 8
-        if not self.is_sqlite and self.chance(0.1):
+            kinds += ["RIGHT JOIN"] * 20
+        if not self.is_sqlite and self.chance(0.15):
             kinds = ["SEMI JOIN", "ANTI JOIN", "ASOF JOIN", "ASOF JOIN", "POSITIONAL JOIN"]
         kind = self.random.choice(kinds)
         if kind == "POSITIONAL JOIN":
