@@ -225,6 +225,25 @@ def test_a_view_that_cannot_be_read_through_is_unknown(definition: str | None) -
     assert keys(read("SELECT DISTINCT id FROM v", tables)) == "id"
 
 
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        ("CREATE VIEW stage.v AS SELECT id FROM power", "id"),
+        ("CREATE VIEW stage.v AS SELECT id FROM main.hero", "id"),
+        ("CREATE VIEW stage.v AS SELECT id FROM hero", "-"),  # main has one too
+        ("CREATE VIEW stage.v AS SELECT p.id FROM power p JOIN stage.hero h ON h.id = p.id", "-"),
+    ],
+)
+def test_a_view_of_another_schema_is_read_where_its_names_are_clear(
+    definition: str, expected: str
+) -> None:
+    column = Column(name="id", type="INTEGER")
+    view = Table(name="v", schema="stage", kind="view", columns=(column,), definition=definition)
+    other = Table(name="hero", schema="stage", columns=(column,))
+    tables = Catalog(dialect="duckdb", tables=(*CATALOGS["duckdb"].tables, other, view))
+    assert keys(read("SELECT id FROM stage.v", tables)) == expected
+
+
 def test_views_of_views_come_to_an_end() -> None:
     views = [Table(name="v0", kind="view", columns=(Column(name="id"),), definition="SELECT 1")]
     for i in range(1, 14):

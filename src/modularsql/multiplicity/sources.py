@@ -1,5 +1,6 @@
 """One thing in FROM: a table, a CTE, a derived table, VALUES, or what nothing is known of."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -182,16 +183,25 @@ def _of_view(node: exp.Expr, view: Table, block: Block, context: Context) -> Sou
 def _definition(view: Table, context: Context) -> Query | None:
     """The query of a view; None where it does not parse or reads itself.
 
-    In a schema that is not searched, its names may mean other tables than they do elsewhere.
+    In a schema that is not searched, a name that several schemas have may mean another table
+    than it does elsewhere.
     """
     name = f"{view.schema}.{view.name}".casefold()
     tree = _view_query(view.definition or "", context.dialect)
-    if tree is None or name in context.open_views or view.schema not in _HOME:
+    if tree is None or name in context.open_views:
+        return None
+    if view.schema not in _HOME and not _is_clear(tree, context):
         return None
     context.open_views.add(name)
     query = context.read(tree, {}, None)
     context.open_views.discard(name)
     return query
+
+
+def _is_clear(tree: exp.Expr, context: Context) -> bool:
+    """Whether each table is named with its schema, or no other schema has one of its name."""
+    names = Counter(table.name.casefold() for table in context.catalog.tables)
+    return all(table.db or names[table.name.casefold()] < 2 for table in tree.find_all(exp.Table))
 
 
 @lru_cache(maxsize=256)
