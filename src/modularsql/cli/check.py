@@ -63,7 +63,8 @@ def command(
     """Say what a query does to rows, from the schema alone; needs no database.
 
     SQL is text, `-` for standard input, or @FILE. Nothing is run, so nothing is measured or
-    repaired: what only the data can tell is said as info. Unknown names are listed.
+    repaired: what only the data can tell is said as info. A table or column that the schema does
+    not have is an error, and so is what the parser of SQLite or DuckDB itself refuses.
 
     \b
     Example:
