@@ -1,6 +1,7 @@
 """What the static rules say of queries that are right, printed as Markdown.
 
-    python -m benchmarks.rules_on_gold            counts by rule and severity, and the time it takes
+    python -m benchmarks.rules_on_gold            counts by rule and severity, the queries with an
+                                                  error, and the time (docs/rules-on-gold.md)
     python -m benchmarks.rules_on_gold RULE [N]   N of the queries that RULE finds
 
 Gold is what people wrote and checked, and a good prediction returns the same rows as gold, copies
@@ -27,6 +28,18 @@ from modularsql.rows import Row, Rows
 from modularsql.sql.parse import Unparsed, parse_text
 
 SETTINGS = Settings(timeout=5.0)
+ERRORS = {
+    "cartesian": "The gold is wrong: a join without a condition, or with one that compares a "
+    "column with itself, so that every row of one table meets every row of the other.",
+    "chasm": "The gold is wrong, as a number: two children of one parent multiply each other in a "
+    "sum. A citation is counted once for each author of the university; a budget once for each "
+    "endowment.",
+    "fan_out_sum": "A parent's amount is added once for each child. That is wrong for hours of a "
+    "project with two scientists and for a claim with two documents; credits once for each class "
+    "that is taught may be what was asked for. The schema alone cannot tell.",
+}
+"""What reading each query with an error showed, by rule."""
+
 Queries = Iterable[tuple[Path, str]]
 _ENGINES: dict[Path, Engine] = {}
 _CATALOGS: dict[Path, Catalog] = {}
@@ -88,8 +101,8 @@ class Tally:
     """Counts of queries, of queries with findings, and of time."""
 
     def __init__(self) -> None:
-        self.queries = 0
-        self.errors = 0
+        self.queries = self.with_errors = 0
+        self.errors: dict[str, list[str]] = {}  # a query with its database: the rules
         self.found: Counter[tuple[str, Severity]] = Counter()
         self.parsing: list[float] = []
         self.analysing: list[float] = []
@@ -107,7 +120,10 @@ class Tally:
         self.parsing.append(parsed - start)
         self.analysing.append(time.process_time() - parsed)
         self.queries += 1
-        self.errors += any(issue.severity == Severity.ERROR for issue in found)
+        wrong = sorted({issue.rule for issue in found if issue.severity == Severity.ERROR})
+        if wrong:
+            self.errors[f"{path.stem}: `{' '.join(sql.split())}`"] = wrong
+            self.with_errors += 1
         self.found.update({(issue.rule, issue.severity) for issue in found})
         return found
 
@@ -118,11 +134,17 @@ def report(title: str, queries: Queries) -> None:
     for path, sql in queries:
         tally.add(path, sql)
     share = 100 / max(tally.queries, 1)
-    print(f"\n## {title}: {tally.queries} queries, {tally.errors * share:.2f} % with an error\n")
+    print(
+        f"\n## {title}: {tally.queries} queries, {tally.with_errors * share:.2f} % with an error\n"
+    )
     print("| rule | error | warning | info | % of queries |\n|---|---|---|---|---|")
     for rule in sorted({rule for rule, _ in tally.found}):
         counts = [tally.found[rule, severity] for severity in Severity]
         print(f"| {rule} | {' | '.join(map(str, counts))} | {sum(counts) * share:.2f} |")
+    for rule in sorted({rule for rules in tally.errors.values() for rule in rules}):
+        queries_of_it = [text for text, rules in tally.errors.items() if rule in rules]
+        print(f"\nErrors of {rule}, each query once. {ERRORS.get(rule, '')}\n")
+        print("\n".join(f"- {text}" for text in queries_of_it))
     ratios = [a / p for p, a in zip(tally.parsing, tally.analysing, strict=True)]
     late = statistics.quantiles(tally.analysing, n=100)[98] * 1000
     middle = statistics.median(tally.analysing) * 1000
