@@ -93,7 +93,7 @@ def _is_name(cell: str) -> bool:
 def vectors_of(values: Sequence[str], embed: int, cache: Path | None) -> Vectors:
     """Vectors of all values, so many by the model."""
     if cache is not None and cache.exists():
-        return np.load(cache).astype(np.float32)
+        return np.load(cache)[: len(values)].astype(np.float32)
     start = time.process_time()
     real = np.asarray(packaged().embed(values[:embed]), dtype=np.float32)
     spent = time.process_time() - start
@@ -233,7 +233,8 @@ store = folder / "chroma"
 client = chromadb.PersistentClient(str(store), chromadb.Settings(anonymized_telemetry=False))
 start, made = time.process_time(), []
 for at in range(0, len(vectors), column):
-    one = client.create_collection(f"c{at}", metadata={"hnsw:space": "ip"}, embedding_function=None)
+    kind = {"hnsw:space": "ip"}
+    one = client.create_collection(f"column{at}", metadata=kind, embedding_function=None)
     for lot in range(at, at + column, 2000):
         one.add(ids=[str(i) for i in range(lot, lot + 2000)], embeddings=vectors[lot : lot + 2000])
     made.append(one)

@@ -33,7 +33,9 @@ from modularsql.service.run_files import locked, read_json, write_json
 
 _RECORD, _LOG = "run.json", "log.jsonl"
 # What makes no difference to a prediction.
-_FREE = frozenset("jobs fail_on record reply_cache model_timeout model_attempts prices".split())
+_FREE = frozenset(
+    "jobs fail_on record reply_cache model_timeout model_attempts prices telemetry".split()
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
