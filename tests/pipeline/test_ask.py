@@ -68,3 +68,22 @@ def test_sampling_goes_on_while_the_vote_is_open(pipeline: Pipeline) -> None:
     asked = pipeline("Who?", differently, settings=Settings(adaptive="on"))
     generation = next(stage for stage in asked.trace.stages if stage.stage == "generation")
     assert len(generation.calls) == 12
+
+
+def test_the_guard_may_choose_another_of_the_pool(pipeline: Pipeline) -> None:
+    empty, full = "SELECT name FROM customer WHERE town = 'bonn'", SQL
+
+    def say(request: ChatRequest) -> str:
+        if request.stage == "generation.divide":
+            return full
+        if request.stage.startswith("rescue"):
+            return '{"index": 1, "reason": "it finds the town"}'
+        return empty
+
+    asked = pipeline("Who lives in Bonn?", say, without=frozenset({"revision"}))
+    assert asked.state.answer is not None
+    assert asked.state.answer.rescue is not None
+    assert asked.state.answer.rescue.trigger == "empty_result"
+    guard = asked.trace.stages[-1]
+    assert guard.calls != ()
+    assert any(said.startswith("rescue of empty_result") for said in guard.decisions)
