@@ -125,3 +125,32 @@ def test_a_count_of_names_of_what_is_asked_for_is_repaired(run: Run) -> None:
 
 def test_a_count_of_a_key_is_repaired(run: Run) -> None:
     assert run("SELECT COUNT(m.id) " + VISITS, [3, 3, 3, 4]).rows == [(2,)]
+
+
+COUNTED = (
+    "SELECT m.town, COUNT(m.id) FROM member m JOIN visit v ON v.member_id = m.id GROUP BY m.town"
+)
+
+
+def test_a_count_whose_name_says_that_it_counts_the_other_table_is_left(run: Run) -> None:
+    for name in ("visits", "visit_count", "NumVisits"):
+        sql = COUNTED.replace("COUNT(m.id)", f"COUNT(m.id) AS {name}")
+        answer = run(sql, OFTEN)
+        assert answer.final_sql == sql
+        assert ("semi_join", Safety.SUGGESTED) in repairs(answer, "fan_out_count")
+        beside = sql.replace(name, f"{name}, MAX(v.id)")
+        assert run(beside, OFTEN).final_sql == beside
+
+
+def test_a_count_that_the_question_asks_of_the_other_table_is_left(run: Run) -> None:
+    for question in ("How many visits are there by town?", "Show the number of visits per town."):
+        answer = run(COUNTED, OFTEN, question=question)
+        assert answer.applied == ()
+        assert "it is to count rows of visit" in str(answer.findings)
+
+
+def test_a_count_of_members_is_still_repaired(run: Run) -> None:
+    assert run(COUNTED.replace("(m.id)", "(m.id) AS members"), OFTEN).applied == ("semi_join",)
+    asked = "How many members with how many visits are there in each town?"
+    assert run(COUNTED, OFTEN, question=asked).applied == ("semi_join",)
+    assert run(COUNTED, OFTEN, question="How many members came?").applied == ("semi_join",)

@@ -19,9 +19,11 @@ from modularsql.multiplicity.question import (
     Question,
     asks_for_different,
     asks_for_values,
+    asks_how_many,
     asks_of,
     asks_of_each,
     mentions,
+    name_stems,
     names_one_of_several,
 )
 from modularsql.multiplicity.registry import Issue
@@ -92,14 +94,19 @@ def against(issue: Issue, question: Question | None) -> tuple[str, ...]:
 def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
     """Why a COUNT that a join inflates may be meant as it is; () where nothing says so.
 
-    COUNT of a key counts things. COUNT of another column, `100 * SUM(g.sex = 'F') / COUNT(g.sex)`,
+    COUNT of a key counts things, unless it is called after others (`COUNT(c.id) AS orders`) or others
+    are asked for (`How many orders …`). COUNT of another column, `100 * SUM(g.sex = 'F') / COUNT(g.sex)`,
     is often written for the rows of the join, which the parent merely describes.
     """
     block = issue.block
     one = next((a for a in block.aggregates if a.node is issue.node), None)
-    if one is None or one.kind not in COUNTS or is_key_of_entity(block, one):
+    if one is None or one.kind not in COUNTS or one.argument is None:
         return ()
     what = names(issue.multipliers, block)
+    if issue.multipliers and _is_of_multipliers(issue, question):
+        return (f"by its name or by the question it is to count rows of {what}",)
+    if is_key_of_entity(block, one):
+        return ()
     if any(counts_rows(block, other) for other in block.aggregates if other is not one):
         return (f"what stands beside it counts rows of {what}",)
     entity = any(question is not None and mentions(question, s.name) for s in issue.entity)
@@ -107,6 +114,35 @@ def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
     if entity and not others:
         return ()
     return (f"a COUNT of a column that is no key is often meant to count rows of {what}",)
+
+
+def _is_of_multipliers(issue: Issue, question: Question | None) -> bool:
+    called = _called(issue)
+    own = {stem for source in issue.entity for stem in name_stems(source.name)}
+    for source in _repeating(issue):
+        stems = set(name_stems(source.name)) - own
+        if stems and stems <= called and own.isdisjoint(called):
+            return True
+    return question is not None and _asks_how_many_multipliers(issue, question)
+
+
+def _called(issue: Issue) -> set[str]:
+    """The words of the name that the result gives to what an issue stands at."""
+    return {
+        stem
+        for shown in issue.block.select.selects
+        if isinstance(shown, exp.Alias) and any(node is issue.node for node in shown.walk())
+        for stem in name_stems(shown.alias)
+    }
+
+
+def _asks_how_many_multipliers(issue: Issue, question: Question) -> bool:
+    """Whether only their number is asked for, and nothing else in the query counts them."""
+    asked = [s for s in _repeating(issue) if asks_how_many(question, s.name)]
+    others = [a for a in issue.block.aggregates if a.node is not issue.node]
+    if any(source in aggregate.sources for source in asked for aggregate in others):
+        return False
+    return bool(asked) and not any(asks_how_many(question, s.name) for s in issue.entity)
 
 
 def asks_for_distinct(block: Block, question: Question | None) -> str | None:

@@ -78,6 +78,15 @@ def asks_of_each(question: Question, name: str) -> bool:
     )
 
 
+def asks_how_many(question: Question, name: str) -> bool:
+    """Whether it asks for the number of the things a name stands for."""
+    for start, _ in _places(question, name):
+        before = question.words[max(0, start - 2) : start]
+        if before[-1:] == ("many",) or before == ("number", "of"):
+            return True
+    return False
+
+
 def asks_for_values(question: Question, column: str) -> bool:
     """Whether its subject is the column itself: "which regions speak …", "in which years …".
 
