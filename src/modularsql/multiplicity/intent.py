@@ -94,9 +94,10 @@ def against(issue: Issue, question: Question | None) -> tuple[str, ...]:
 def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
     """Why a COUNT that a join inflates may be meant as it is; () where nothing says so.
 
-    COUNT of a key counts things, unless it is called after others (`COUNT(c.id) AS orders`) or others
-    are asked for (`How many orders …`). COUNT of another column, `100 * SUM(g.sex = 'F') / COUNT(g.sex)`,
-    is often written for the rows of the join, which the parent merely describes.
+    COUNT of a key counts things, unless it is called after others (`COUNT(c.id) AS orders`), or
+    others are asked for (`How many orders …`). COUNT of another column,
+    `100 * SUM(g.sex = 'F') / COUNT(g.sex)`, is often written for the rows of the join, which the
+    parent merely describes.
     """
     block = issue.block
     one = next((a for a in block.aggregates if a.node is issue.node), None)
