@@ -128,6 +128,6 @@ def test_sane_queries_are_left_in_peace(databases: dict[str, Path], name: str, k
             for asked in (question, None) if kind == "sqlite" else (None,):
                 answer = guard.run(sql, question=asked, fix=True)
                 warned = [f.rule for f in answer.findings if f.severity != Severity.INFO]
-                if warned or answer.final_sql != sql or answer.verdict == "undecided":
+                if warned or answer.final_sql != sql:
                     loud.append((question, asked is not None, warned, answer.final_sql))
     assert loud == []
