@@ -75,7 +75,7 @@ class Settings:
         ("refuse", "accept"),
     )
     jobs: int = _number(
-        0, "Worker processes of `repair` and `eval`; 0 = one for each core", 0, 1024
+        0, "Worker processes; 0 = one for each core (predict: questions at once; 0 = 4)", 0, 1024
     )
     model: str = _text("", "Model: a name at base_url, local:FILE, litellm:NAME or replay:FILE")
     base_url: str = _text("https://api.openai.com/v1", "Server that speaks the OpenAI protocol")

@@ -45,6 +45,7 @@ def test_the_help_of_a_command_shows_an_invocation_that_its_options_take(
 def test_help_fits_a_terminal(run: Run, name: str) -> None:
     ran = run(*filter(None, [name]), "-h")
     assert max(map(len, ran.stdout.splitlines())) <= 80
+    assert "[default: ]" not in ran.stdout
 
 
 def test_the_list_of_commands_names_each_with_what_it_does(run: Run) -> None:

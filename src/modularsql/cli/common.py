@@ -28,7 +28,7 @@ def setting_option(name: str, **more: Any) -> Callable[[Function], Function]:
         name,
         type=click.Choice(choices) if choices else type(field.default),
         metavar={int: "N", float: "X", str: None if choices else "NAME"}[type(field.default)],
-        help=f"{field.metadata['help']}.  [default: {default}]",
+        help=f"{field.metadata['help']}." + (f"  [default: {default}]" if default else ""),
         **more,
     )
 
