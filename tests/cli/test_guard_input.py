@@ -179,6 +179,11 @@ def test_a_query_with_unbound_parameters_is_not_run(run: Run, shop: Path) -> Non
         assert "parameters without values; give each" in printed["findings"][0]["message"]
 
 
+def test_a_name_is_no_value_for_a_question_mark(run: Run, shop: Path) -> None:
+    printed = answer(run, shop, "SELECT ?", "--param", "id=1")
+    assert (printed["verdict"], printed["findings"][0]["rule"]) == ("undecided", "not_executed")
+
+
 def test_a_value_for_no_parameter_is_named(run: Run, shop: Path) -> None:
     sql = "SELECT name FROM customer WHERE id = :id"
     for given, said in ((["id=1", "ix=2"], "no parameter ix"), (["1=1", "2=2"], "no parameter 2")):

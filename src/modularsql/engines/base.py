@@ -91,7 +91,7 @@ def too_long(sql: str) -> Failure | None:
     """A refusal where the text passes `LONGEST_SQL`."""
     if len(sql) <= LONGEST_SQL:
         return None
-    message = f"the SQL has more than {LONGEST_SQL} characters"
+    message = f"the SQL has more than {LONGEST_SQL:,} characters"
     return Failure(kind=FailureKind.REFUSED, message=message)
 
 

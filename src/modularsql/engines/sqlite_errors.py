@@ -30,6 +30,7 @@ _MESSAGES = (  # of Python's module, and of SQLite where its code is a mere "err
     ("unsafe use of", FailureKind.REFUSED),
     ("bindings supplied", FailureKind.UNBOUND),
     ("did not supply a value", FailureKind.UNBOUND),
+    ("has no name, but you supplied", FailureKind.UNBOUND),  # `?` and a named value
 )
 _COUNTS = re.compile(r"uses (\d+), and there are (\d+) supplied")
 _WORDS = {
