@@ -15,6 +15,7 @@ class Conditions:
     schema: RandomSchema
     ctes: list[Part] = field(default_factory=list)
     seen: list[Part] = field(default_factory=list)  # what a bare name may mean
+    merged: set[str] = field(default_factory=set)  # the columns of USING
     names: int = 0
     has_padding: bool = False  # RIGHT and FULL JOIN
 
@@ -50,6 +51,8 @@ class Conditions:
         # SELECT DISTINCT of a derived table's row id, all NULL, keeps its repeats in SQLite 3.40.
         if part.has_row_id and self.chance(0.04):
             name = "rowid"
+        if name in self.merged and self.chance(0.5):
+            return name
         if self.chance(0.15):
             homes = sum(name in other.columns for other in self.seen)
             if homes == 1 or self.chance(0.03):

@@ -43,13 +43,13 @@ class Queries(Conditions):
 
     def query(self, depth: int, outer: Sequence[Part] = (), width: int = 0) -> Text:
         """A SELECT or a set operation of `width` columns (0: any)."""
-        around = self.seen
+        around, merged = self.seen, self.merged
         # SQLite 3.40 errs where UNION ALL or parentheses meet RIGHT or FULL JOIN.
         if depth and self.chance(0.15) and not (self.is_sqlite and self.has_padding):
             query = self.set_operation(depth - 1, outer, width)
         else:
             query = self.select(depth, outer, width)
-        self.seen = around
+        self.seen, self.merged = around, merged
         return query
 
     def set_operation(self, depth: int, outer: Sequence[Part], width: int) -> Text:
@@ -84,6 +84,7 @@ class Queries(Conditions):
     def sources(self, depth: int, outer: Sequence[Part]) -> tuple[str, list[Part]]:
         """FROM with its joins."""
         text, part = self.source(depth, outer)
+        self.merged = set()
         parts, near = [part], [part]  # near: what ON sees where a comma binds weaker than JOIN
         for _ in range(self.random.choice([0, 1, 1, 1, 2, 2, 3])):
             more, part = self.source(depth, outer, parts)
@@ -139,8 +140,9 @@ class Queries(Conditions):
             how = 0.1
         if self.is_sqlite and self.has_padding and len(before) > 1:
             how = max(how, 0.2)  # USING after a FULL JOIN lets NULL match NULL in SQLite 3.40
-        if how < 0.15 and common:
+        if how < (0.3 if self.has_padding else 0.15) and common:
             names = self.random.sample(common, self.random.randint(1, min(2, len(common))))
+            self.merged = self.merged | set(names)
             return f" {kind} {text} USING ({', '.join(names)})"
         clear = max(homes.values(), default=0) < 2 or self.chance(0.1)
         if how < 0.2 and kind != "ASOF JOIN" and clear:
