@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from modularsql.rows.fingerprint import fingerprint
+from modularsql.rows.fingerprint import same_bag
 
 MAKE = """
 CREATE TABLE sale AS
@@ -40,13 +40,12 @@ def by_counter(connection: sqlite3.Connection, pred: str) -> bool:
     return gold == Counter(connection.execute(pred).fetchall())
 
 
-def by_fingerprint(connection: sqlite3.Connection, pred: str) -> bool:
+def by_streams(connection: sqlite3.Connection, pred: str) -> bool:
     """Ours."""
-    gold = fingerprint(connection.execute(GOLD), plain=True)
-    return gold == fingerprint(connection.execute(pred), plain=True)
+    return same_bag(connection.execute(GOLD), connection.execute(pred), plain=True)
 
 
-WAYS = {"counter": by_counter, "fingerprint": by_fingerprint}
+WAYS = {"counter": by_counter, "streams": by_streams}
 
 
 def run(way: str, file: str, pred: str) -> str:

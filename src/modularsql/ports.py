@@ -1,17 +1,19 @@
 """What the core needs from outside, as protocols; adapters live in `engines/`, `llm/`,
 `retrieval/`."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from modularsql.catalog import Catalog
 from modularsql.records import Cost, Failure, Limits, Params
-from modularsql.rows import Rows
+from modularsql.rows import Row, Rows
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 Outcome = Rows | Failure
 """Rows, or why there are none. Bad SQL is a value here, never an exception."""
@@ -60,6 +62,19 @@ class Versioned(Protocol):
 
     def version(self) -> Hashable:
         """What changes when the data may have changed, across processes; None where unknown."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """An engine that can hand over a whole result without keeping it."""
+
+    def fold(
+        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
+    ) -> T | Failure:
+        """What `function` makes of all rows of a reading statement, bounded in time only.
+
+        It is called anew where reading has to start again. Raises as `Engine.execute` does.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Fingerprints: equal for equal bags, in any order and batch, and different for what is close."""
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from modularsql.rows import Row
 from modularsql.rows import fingerprint as module
-from modularsql.rows.fingerprint import fingerprint
+from modularsql.rows.fingerprint import fingerprint, same_bag
 
 NAN = float("nan")
 
@@ -61,6 +62,21 @@ def test_equal_values_of_other_types_are_equal(one: list[Row], other: list[Row])
 )
 def test_what_is_close_is_told_apart(one: list[Row], other: list[Row]) -> None:
     assert fingerprint(one) != fingerprint(other)
+
+
+CELLS = st.tuples(st.integers(-3, 3), st.sampled_from(["a", None, 1.5, -1.0, b"a"]))
+
+
+@given(st.lists(CELLS), st.lists(CELLS), st.integers(1, 4))
+def test_streams_side_by_side_are_compared_as_bags(
+    one: list[Row], other: list[Row], size: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BATCH", size)
+        assert same_bag(iter(one), iter(other)) == (Counter(one) == Counter(other))
+        assert same_bag(one, reversed(one))
+        assert same_bag([*one, *other], [*other, *one])
+        assert not same_bag(one, [*one, (9, "z")])
 
 
 def test_sums_of_small_numbers_do_not_cancel() -> None:

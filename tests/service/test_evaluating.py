@@ -10,10 +10,12 @@ import duckdb
 import pytest
 
 from modularsql.config import Settings
+from modularsql.engines.sqlite import SqliteEngine
 from modularsql.errors import InputError, SetupError
 from modularsql.evaluation.log import Side
 from modularsql.evaluation.plan import Batch
 from modularsql.evaluation.summary import summary
+from modularsql.records import Failure, FailureKind
 from modularsql.service import run_files
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
@@ -169,15 +171,34 @@ def test_a_bad_prediction_is_a_status_and_no_wrong_score(
     assert second["multiset_ex"] == 1.0
 
 
-def test_a_result_beyond_the_cap_stays_undecided_where_it_could_be_right(
+BACKWARDS, ORDERED = "SELECT b FROM t ORDER BY b DESC", "SELECT b FROM t ORDER BY b"
+NEAR = "SELECT CASE b WHEN 19 THEN 20 ELSE b END FROM t"
+
+
+def test_a_result_beyond_the_cap_is_decided_by_its_fingerprint_as_a_multiset(
     scored: Scored, tmp_path: Path
 ) -> None:
-    done = scored([ALL, ALL], {"one": [ALL, COPIES]}, settings=Settings(score_rows=10))
+    gold = [ALL, ALL, ORDERED, ALL]
+    answers = {"one": [BACKWARDS, NEAR, BACKWARDS, COPIES]}
+    done = scored(gold, answers, settings=Settings(score_rows=10))
     rows = table(tmp_path, "verdicts")
-    assert [row["gold_status"] for row in rows] == ["truncated", "truncated"]
-    assert rows[0]["multiset_ex"] is None
-    assert done.summary["systems"]["one"]["undecided"]["multiset_ex"] >= 1
-    assert done.summary["systems"]["one"]["n"] == 2
+    assert {row["gold_status"] for row in rows} == {"truncated"}
+    assert [row["multiset_ex"] for row in rows] == [1.0, 0.0, 1.0, 0.0]
+    # Which rows differ is not known, nor how the rest is ordered.
+    assert [row["set_ex"] for row in rows] == [1.0, None, 1.0, None]
+    assert [row["ordered_ex"] for row in rows] == [1.0, 0.0, None, 0.0]
+    assert done.summary["systems"]["one"]["undecided"]["set_ex"] == 2
+    assert done.summary["systems"]["one"]["n"] == 4
+
+
+def test_a_result_beyond_the_cap_that_no_stream_decides_stays_undecided(
+    scored: Scored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed_out = Failure(kind=FailureKind.TIMEOUT, message="too slow")
+    monkeypatch.setattr(SqliteEngine, "fold", lambda *_, **__: timed_out)
+    done = scored([ALL], {"one": [BACKWARDS]}, settings=Settings(score_rows=10))
+    assert table(tmp_path, "verdicts")[0]["multiset_ex"] is None
+    assert done.summary["systems"]["one"]["undecided"]["multiset_ex"] == 1
 
 
 def test_a_second_call_runs_nothing_and_says_the_same(

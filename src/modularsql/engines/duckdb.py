@@ -9,7 +9,7 @@ query, and what functions build inside one chunk is not counted against the memo
 import math
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
@@ -80,6 +80,26 @@ class DuckDBEngine:
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
+        return self._read(sql, params, limits, lambda rows, clock: self._run(rows, clock, limits))
+
+    def fold(
+        self, sql: str, function: Callable[[Iterable[Row]], _T], *, limits: Limits
+    ) -> _T | Failure:
+        """See `ports.Streaming`."""
+
+        def take(cursor: duckdb.DuckDBPyConnection, _clock: Clock) -> _T:
+            return function(_fetched(cursor, _types(cursor)))
+
+        return self._read(sql, None, limits, take)
+
+    def _read(
+        self,
+        sql: str,
+        params: Params,
+        limits: Limits,
+        take: Callable[[duckdb.DuckDBPyConnection, Clock], _T],
+    ) -> _T | Failure:
+        """What `take` makes of the result of one reading statement."""
         with self._lock:
             self._check_open()
             clock = Clock(limits.seconds)
@@ -90,7 +110,7 @@ class DuckDBEngine:
                     statement = _one_read(cursor, sql)
                     if isinstance(statement, Failure):
                         return statement
-                    return self._run(cursor.execute(statement, _values(params)), limits, clock)
+                    return take(cursor.execute(statement, _values(params)), clock)
             except TooLargeError as error:
                 return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
             except _QUERY_ERRORS as error:
@@ -145,17 +165,20 @@ class DuckDBEngine:
             WATCHDOG.disarm(clock)
             cursor.close()
 
-    def _run(self, cursor: duckdb.DuckDBPyConnection, limits: Limits, clock: Clock) -> Outcome:
-        described = cursor.description or []
-        types = tuple(str(column[1]) for column in described)
+    def _run(self, cursor: duckdb.DuckDBPyConnection, clock: Clock, limits: Limits) -> Rows:
+        types = _types(cursor)
         rows, truncated = first_rows(_fetched(cursor, types), limits, self._settings.max_cell_bytes)
         return Rows(
-            columns=tuple(column[0] for column in described),
+            columns=tuple(column[0] for column in cursor.description or ()),
             types=types,
             rows=rows,
             truncated=truncated,
             ms=clock.ms(),
         )
+
+
+def _types(cursor: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    return tuple(str(column[1]) for column in cursor.description or ())
 
 
 def _one_read(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | Failure:

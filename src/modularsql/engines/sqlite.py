@@ -13,9 +13,9 @@ which have no name from their first moment on.
 import os
 import sqlite3
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
@@ -34,7 +34,9 @@ from modularsql.engines.sqlite_reader import SqliteReader
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
-from modularsql.rows import Rows
+from modularsql.rows import Row, Rows
+
+T = TypeVar("T")
 
 _QUERY_ERRORS = (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError)
 
@@ -67,15 +69,23 @@ class SqliteEngine:
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
+        return self._read(sql, limits, lambda open_: self._run(open_, sql, params, limits))
+
+    def fold(
+        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
+    ) -> T | Failure:
+        """See `ports.Streaming`."""
+        return self._read(sql, limits, lambda open_: self._taken(open_, sql, None, function))
+
+    def _read(
+        self, sql: str, limits: Limits, what: Callable[[sqlite3.Connection], T | Failure]
+    ) -> T | Failure:
         with self._lock:
             self._check_open()
             if (refused := too_long(sql)) is not None:
                 return refused
             try:
-                return self._reader.read(
-                    lambda connection: self._run(connection, sql, params, limits),
-                    Clock(limits.seconds),
-                )
+                return self._reader.read(what, Clock(limits.seconds))
             except SetupError as error:
                 if error.kind != "locked":
                     raise
@@ -132,33 +142,16 @@ class SqliteEngine:
     def _run(
         self, connection: sqlite3.Connection, sql: str, params: Params, limits: Limits
     ) -> Outcome:
-        connection.text_factory = str
-        outcome = self._attempt(connection, sql, params, limits)
-        if isinstance(outcome, Failure) and "Could not decode to UTF-8" in outcome.message:
-            connection.text_factory = _decode
-            outcome = self._attempt(connection, sql, params, limits)
-        return outcome
-
-    def _attempt(
-        self, connection: sqlite3.Connection, sql: str, params: Params, limits: Limits
-    ) -> Outcome:
-        values = _Asked(params) if isinstance(params, Mapping) else tuple(params or ())
-        cursor = connection.cursor()
-        try:
-            self._reader.when_free(lambda: cursor.execute(sql, values))
-            if cursor.description is None:
-                return Failure(kind=FailureKind.REFUSED, message="the statement returns no rows")
-            if isinstance(values, _Asked) and (surplus := values.keys() - values.asked):
-                return no_parameter(sorted(surplus))
-            columns = tuple(column[0] for column in cursor.description)
-            rows, truncated = first_rows(cursor, limits, self._settings.max_cell_bytes)
-        except TooLargeError as error:
-            return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
-        except _QUERY_ERRORS as error:
-            self._reader.check_signal(error)
-            return failure(self._path, error, self._reader.authorizer.refused)
-        finally:
-            cursor.close()
+        cell = self._settings.max_cell_bytes
+        found = self._taken(
+            connection,
+            sql,
+            params,
+            lambda cursor: (_columns(cursor), first_rows(cursor, limits, cell)),
+        )
+        if isinstance(found, Failure):
+            return found
+        columns, (rows, truncated) = found
         return Rows(
             columns=columns,
             types=(None,) * len(columns),
@@ -168,6 +161,45 @@ class SqliteEngine:
             # Nobody compares a single row.
             plain=len(rows) <= 1 or self._read_collations(connection),
         )
+
+    def _taken(
+        self,
+        connection: sqlite3.Connection,
+        sql: str,
+        params: Params,
+        take: Callable[[sqlite3.Cursor], T],
+    ) -> T | Failure:
+        """What `take` makes of the rows; once more where some text is not UTF-8."""
+        connection.text_factory = str
+        found = self._attempt(connection, sql, params, take)
+        if isinstance(found, Failure) and "Could not decode to UTF-8" in found.message:
+            connection.text_factory = _decode
+            found = self._attempt(connection, sql, params, take)
+        return found
+
+    def _attempt(
+        self,
+        connection: sqlite3.Connection,
+        sql: str,
+        params: Params,
+        take: Callable[[sqlite3.Cursor], T],
+    ) -> T | Failure:
+        values = _Asked(params) if isinstance(params, Mapping) else tuple(params or ())
+        cursor = connection.cursor()
+        try:
+            self._reader.when_free(lambda: cursor.execute(sql, values))
+            if cursor.description is None:
+                return Failure(kind=FailureKind.REFUSED, message="the statement returns no rows")
+            if isinstance(values, _Asked) and (surplus := values.keys() - values.asked):
+                return no_parameter(sorted(surplus))
+            return take(cursor)
+        except TooLargeError as error:
+            return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
+        except _QUERY_ERRORS as error:
+            self._reader.check_signal(error)
+            return failure(self._path, error, self._reader.authorizer.refused)
+        finally:
+            cursor.close()
 
 
 class _Asked(dict[str, Any]):
@@ -180,6 +212,10 @@ class _Asked(dict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         self.asked.add(name)
         return super().__getitem__(name)
+
+
+def _columns(cursor: sqlite3.Cursor) -> tuple[str, ...]:
+    return tuple(column[0] for column in cursor.description)
 
 
 def _decode(text: bytes) -> str:

@@ -5,13 +5,14 @@ or where it was our bounds or a lock that kept rows from us.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from modularsql.catalog import Catalog
 from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
-from modularsql.errors import ModularSqlError
+from modularsql.errors import ModularSqlError, SetupError
 from modularsql.evaluation.cause import cause
 from modularsql.evaluation.further import all_scores, with_ties
 from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
@@ -20,9 +21,12 @@ from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.plan import Asked, Batch, Unit
 from modularsql.evaluation.run import TOO_SLOW
 from modularsql.evaluation.sides import sides
-from modularsql.ports import Engine, Outcome
+from modularsql.ports import Engine, Outcome, Streaming
 from modularsql.records import Failure, FailureKind, Limits, Params
-from modularsql.rows import Rows, distinct_rows
+from modularsql.rows import Row, Rows, distinct_rows
+from modularsql.rows.fingerprint import Fingerprint, fingerprint
+
+T = TypeVar("T")
 
 UNDECIDED = ("truncated", "too_large", "locked", "no_database", NOT_RUN)
 """Statuses of a prediction of which nobody can say that it is wrong."""
@@ -49,6 +53,18 @@ class Recalling:
                 known = self._engine.execute(sql, params, limits=limits)
             self._known[sql] = known
         return known
+
+    def fold(
+        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
+    ) -> T | Failure | None:
+        """As `ports.Streaming`; None where the engine cannot, or a library is missing."""
+        if not isinstance(self._engine, Streaming):
+            return None
+        try:
+            with alarm(limits.seconds + GRACE):
+                return self._engine.fold(sql, function, limits=limits)
+        except SetupError:
+            return None
 
     def done_with(self, sql: str | None) -> None:
         """One use of a statement is over; what nobody asks for any more is dropped."""
@@ -118,6 +134,7 @@ class _Scorer:
         self._desk = desk
         self._bench = bench
         self._unit = unit
+        self._prints: dict[str, Fingerprint | None] = {}
         self._besides: dict[str, Rows | None] = {}
         self._gold, self._gold_ran = self._run(unit.gold, "no_gold")
         self._smells = self._smelled()
@@ -179,6 +196,8 @@ class _Scorer:
     def _compared(self, one: Asked, gold: Rows, pred: Rows, ran: Ran) -> Record:
         gold_sql, dialect = self._unit.gold or "", self._desk.dialect
         pair = Pair(gold=gold, pred=pred, gold_sql=gold_sql, pred_sql=one.sql, dialect=dialect)
+        if pair.truncated and pair.same_bag is None:
+            pair = replace(pair, streamed=self._same_streams(one.sql))
         pair = with_ties(pair, self._further)
         left, right = (None, None) if pair.same_bag else sides(gold, pred)
         return Record(
@@ -190,6 +209,18 @@ class _Scorer:
             gold_side=left,
             pred_side=right,
         )
+
+    def _same_streams(self, sql: str) -> bool | None:
+        """Whether both whole results are the same multiset; None where that cannot be said."""
+        gold, pred = self._fingerprint(self._unit.gold or ""), self._fingerprint(sql)
+        return None if gold is None or pred is None else gold == pred
+
+    def _fingerprint(self, sql: str) -> Fingerprint | None:
+        """Of a whole result; several predictions may need gold's."""
+        if sql not in self._prints:
+            found = self._desk.fold(sql, fingerprint, limits=self._bench.limits)
+            self._prints[sql] = found if isinstance(found, Fingerprint) else None
+        return self._prints[sql]
 
     def _further(self, sql: str) -> Rows | None:
         """The rows of a query that a score needs besides; several predictions may need it."""

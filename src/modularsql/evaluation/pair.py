@@ -30,7 +30,8 @@ class Pair:
     """One question's two results, of the gold query and of the predicted one.
 
     `keyed` is the result of `wanted_query()` where that was run: gold without its LIMIT and with
-    its hidden ORDER BY keys as further columns; it decides ties.
+    its hidden ORDER BY keys as further columns; it decides ties. `streamed` says whether the
+    whole results are the same multiset, where a cap has cut one and somebody found out.
     """
 
     gold: Rows
@@ -39,6 +40,7 @@ class Pair:
     pred_sql: str
     dialect: str
     keyed: Rows | None = None
+    streamed: bool | None = None
 
     @cached_property
     def identical(self) -> bool:
@@ -71,7 +73,7 @@ class Pair:
     @cached_property
     def same_set(self) -> bool | None:
         """Whether the same rows occur, however often."""
-        if self.identical:
+        if self.identical or self.streamed:
             return True
         gold, pred = self.gold_bag.keys(), self.pred_bag.keys()
         return self._decided(gold == pred, gold <= pred, pred <= gold)
@@ -81,6 +83,8 @@ class Pair:
         """Whether the same rows occur, each equally often."""
         if self.identical:
             return True
+        if self.streamed is not None:
+            return self.streamed
         if _has_fewer(self.gold, self.pred) or _has_fewer(self.pred, self.gold):
             return False
         if self.same_set is False:
@@ -100,6 +104,8 @@ class Pair:
             return self.same_bag
         if not may_be_ordered(self.gold_sql):
             return True
+        if self.truncated:
+            return None if self.gold_shape is None or self.gold_shape.ordered else True
         from modularsql.evaluation.ties import in_order
 
         return in_order(self.gold_rows, self.pred_rows, self.gold_shape, self.keyed)

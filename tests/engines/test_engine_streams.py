@@ -1,0 +1,74 @@
+"""Engines that hand over whole results without keeping them."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from modularsql.engines.duckdb import DuckDBEngine
+from modularsql.engines.sqlite import SqliteEngine
+from modularsql.errors import InputError
+from modularsql.ports import Streaming
+from modularsql.records import Failure, FailureKind, Limits
+from modularsql.rows import Row
+
+LIMITS = Limits(seconds=20.0, max_rows=3, max_bytes=100)
+COUNT = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5000) "
+
+
+def count(rows: Iterable[Row]) -> int:
+    return sum(1 for _ in rows)
+
+
+@pytest.fixture(params=["sqlite", "duckdb"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteEngine | DuckDBEngine:
+    file = tmp_path / f"some.{request.param}"
+    if request.param == "duckdb":
+        duckdb.connect(str(file)).close()
+        return DuckDBEngine(file)
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t(a)")
+    connection.close()
+    return SqliteEngine(file)
+
+
+def test_all_rows_come_by_whatever_the_caps(engine: SqliteEngine | DuckDBEngine) -> None:
+    assert isinstance(engine, Streaming)
+    assert engine.fold(COUNT + "SELECT x FROM n", count, limits=LIMITS) == 5000
+    assert engine.fold(COUNT + "SELECT x FROM n", max, limits=LIMITS) == (5000,)
+    engine.close()
+    with pytest.raises(InputError):
+        engine.fold("SELECT 1", count, limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("SELECT nope", FailureKind.ERROR),
+        (COUNT.replace("WHERE x < 5000", "") + "SELECT x FROM n", FailureKind.TIMEOUT),
+    ],
+)
+def test_what_may_not_run_is_a_failure(
+    engine: SqliteEngine | DuckDBEngine, sql: str, kind: FailureKind
+) -> None:
+    found = engine.fold(sql, count, limits=Limits(seconds=0.5, max_rows=3, max_bytes=100))
+    assert isinstance(found, Failure)
+    assert found.kind == kind
+
+
+def test_nothing_is_written(engine: SqliteEngine | DuckDBEngine) -> None:
+    assert isinstance(engine.fold("CREATE TABLE u(a INTEGER)", count, limits=LIMITS), Failure)
+    assert isinstance(engine.fold("SELECT a FROM u", count, limits=LIMITS), Failure)
+
+
+def test_text_that_is_not_utf8_starts_the_reading_again(tmp_path: Path) -> None:
+    file = tmp_path / "odd.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t(a TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?)", [("fine",)] * 10)
+        connection.execute("INSERT INTO t VALUES (CAST(X'416CE964' AS TEXT))")
+    connection.close()
+    found = SqliteEngine(file).fold("SELECT a FROM t", list, limits=LIMITS)
+    assert found == [("fine",)] * 10 + [("Al\udce9d",)]
