@@ -82,6 +82,25 @@ def test_our_lines_need_only_an_id_and_a_database(tmp_path: Path) -> None:
     ]
 
 
+def test_spider2_lite_has_its_gold_in_files_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "evaluation_suite" / "gold" / "sql"
+    folder.mkdir(parents=True)
+    put(folder / "local1.sql", "SELECT 1;\n")
+    put(tmp_path / "gold.sql", "SELECT 'not meant'")
+    lines = [
+        {"instance_id": name, "db": "shop", "question": "How many?", "external_knowledge": None}
+        for name in ("local1", "local2", "../../../gold")
+    ]
+    spec = put(tmp_path / "spider2-lite.jsonl", "\n".join(map(json.dumps, lines)))
+    for dataset in (read_dataset(spec), read_dataset(str(tmp_path))):
+        assert (dataset.kind, dataset.gold) == ("spider2", folder)
+        assert [(q.id, q.gold) for q in dataset.questions] == [
+            ("local1", "SELECT 1;"),
+            ("local2", None),
+            ("../../../gold", None),
+        ]
+
+
 @pytest.mark.parametrize("content", [json.dumps([BIRD]), "SELECT 1\tshop\n", json.dumps(OURS)])
 def test_a_byte_order_mark_changes_nothing(tmp_path: Path, content: str) -> None:
     plain = read_dataset(put(tmp_path / "plain", content))

@@ -1,4 +1,5 @@
-"""Question sets: BIRD, Spider (JSON or gold text) and our own JSONL, told by their content.
+"""Question sets: BIRD, Spider (JSON or gold text), Spider 2.0-lite and our own JSONL, told by
+their content.
 
 The shapes are data: where the fields of a kind are called, and which fields betray a kind.
 """
@@ -27,7 +28,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Questions in the order of their file. `kind` is bird, spider or jsonl.
+    """Questions in the order of their file. `kind` is bird, spider, spider2 or jsonl.
+
+    `gold` is the folder that holds the gold queries where they do not stand in the file.
 
     Where BIRD's own ids repeat, positions are the ids: `note` says so, and `own_ids` has what
     stands in the file.
@@ -38,6 +41,7 @@ class Dataset:
     questions: tuple[Question, ...]
     note: str | None = None
     own_ids: tuple[str, ...] = ()
+    gold: Path | None = None
 
 
 class JsonValue(NamedTuple):
@@ -58,28 +62,41 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "difficulty": "difficulty",
     },
     "spider": {"db": "db_id", "question": "question", "gold": "query"},
+    "spider2": {"id": "instance_id", "db": "db", "question": "question"},
     "jsonl": {n: n for n in ("id", "db", "question", "hint", "gold", "difficulty")},
 }
 """What each kind calls our fields."""
 
-REQUIRED = {"bird": ("db", "question"), "spider": ("db", "question"), "jsonl": ("id", "db")}
-ALL_OR_NONE = {"bird": ("id", "gold"), "spider": ("gold",), "jsonl": ()}
+REQUIRED = {
+    "bird": ("db", "question"),
+    "spider": ("db", "question"),
+    "spider2": ("id", "db", "question"),
+    "jsonl": ("id", "db"),
+}
+ALL_OR_NONE = {"bird": ("id", "gold"), "spider": ("gold",), "spider2": (), "jsonl": ()}
 """Fields a set may lack (BIRD train has no ids, test sets no gold), but not some entries of it."""
 
 SIGNATURES = (
     ("bird", {"db_id", "SQL"}),
     ("spider", {"db_id", "query"}),
     ("bird", {"db_id", "evidence", "question_id"}),
+    ("spider2", {"instance_id", "db", "question"}),
     ("jsonl", {"id", "db"}),
 )
 FOLDER_STEPS = (
     ("dev.json", {"bird", "spider"}),
     ("*_gold.sql", {"spider"}),
-    ("*.jsonl", {"bird", "spider", "jsonl"}),
+    ("*.jsonl", {"bird", "spider", "spider2", "jsonl"}),
 )
+GOLD_FOLDERS = ("evaluation_suite/gold/sql", "gold/sql")
+"""Where Spider 2.0-lite keeps its gold queries, one ID.sql each, beside the file of questions."""
+
 DATABASE_ENDINGS = (".sqlite", ".db", ".duckdb")
 
-_SHAPES = "BIRD has db_id, question and SQL; Spider db_id, question and query; our JSONL id and db"
+_SHAPES = (
+    "BIRD has db_id, question and SQL; Spider db_id, question and query; "
+    "Spider 2.0 instance_id, db and question; our JSONL id and db"
+)
 _JSON_SPACE = re.compile(r"[ \t\r\n]*")
 DECODER = json.JSONDecoder()
 
@@ -101,8 +118,11 @@ def read_dataset(spec: str) -> Dataset:
         kind, questions = "spider", tuple(_from_gold_text(text, path))
     else:
         kind, questions = _from_json(text, path, forced)
+    gold = _gold_folder(path) if kind == "spider2" else None
+    if gold is not None:
+        questions = tuple(replace(q, gold=_gold_file(gold, q.id)) for q in questions)
     if not (repeated := _repeated(questions)):
-        return Dataset(kind=kind, path=path, questions=questions)
+        return Dataset(kind=kind, path=path, questions=questions, gold=gold)
     if kind != "bird":
         raise _two_questions(repeated, path)
     # BIRD mini-dev is published with questions that stand in it twice.
@@ -121,7 +141,7 @@ def database_file(root: Path, db: str) -> Path | None:
     `db` stands in files from elsewhere, so only a plain name is looked up: nothing that could
     lead out of `root` (on any operating system) is ever joined to it.
     """
-    if db in ("", ".", "..") or "\0" in db or PureWindowsPath(db).name != db:
+    if not _is_plain(db):
         return None
     for stem in (root / db / db, root / db):
         for ending in DATABASE_ENDINGS:
@@ -129,6 +149,22 @@ def database_file(root: Path, db: str) -> Path | None:
             if holds(candidate.is_file):
                 return candidate
     return None
+
+
+def _is_plain(name: str) -> bool:
+    return name not in ("", ".", "..") and "\0" not in name and PureWindowsPath(name).name == name
+
+
+def _gold_folder(path: Path) -> Path | None:
+    """The folder of gold queries that belongs to a file of questions, or None."""
+    folders = (path.parent / name for name in GOLD_FOLDERS)
+    return next((folder for folder in folders if holds(folder.is_dir)), None)
+
+
+def _gold_file(folder: Path, id_: str) -> str | None:
+    """The gold query of a question; most of Spider 2.0-lite's are not published."""
+    file = folder / f"{id_}.sql"
+    return read_utf8(file).strip() or None if _is_plain(id_) and holds(file.is_file) else None
 
 
 def read_utf8(path: Path) -> str:

@@ -250,6 +250,7 @@ def _about(
         "inputs": {
             "modularsql": __version__,
             "dataset": {**marks(dataset.path), "kind": dataset.kind},
+            "gold": marks(dataset.gold) if dataset.gold else None,
             "systems": {name: marks(found.path) for name, found in systems.items()},
             "databases": {name: marks(path) for name, path in databases.items() if path},
             "note": dataset.note,
