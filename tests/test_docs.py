@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from modularsql.cli import COMMANDS
 from modularsql.service.demonstrating import copy_shop
 
 ROOT = Path(__file__).parents[1]
@@ -37,3 +38,9 @@ def test_python_in_the_readme_runs(tmp_path: Path) -> None:
         )
         assert ran.returncode == 0, ran.stderr
         assert ran.stdout.strip()
+
+
+def test_every_command_is_in_the_readme_and_in_the_contract() -> None:
+    for page in (ROOT / "README.md", ROOT / "docs" / "interfaces.md"):
+        text = page.read_text(encoding="utf-8")
+        assert [name for name in COMMANDS if f"`modularsql {name}" not in text] == []
