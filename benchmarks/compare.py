@@ -65,7 +65,8 @@ def main() -> None:
         return
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
     print(
-        f"# Comparing two results of {rows:,} rows\n\nWritten by `python -m benchmarks.compare`.\n"
+        f"# Comparing two results of {rows:,} rows\n\n"
+        "Written by `python -m benchmarks.compare > docs/comparison.md`; CPU seconds.\n"
     )
     print("| prediction | way | equal | CPU s | peak MB | time | memory |\n|" + "---|" * 7)
     with tempfile.TemporaryDirectory() as folder:
