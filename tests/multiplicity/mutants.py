@@ -236,8 +236,9 @@ MUTANTS = (
     Mutant(
         "an index of an expression is a key",
         sqlite_catalog._unique,
-        "any(part[1] == _EXPRESSION or part[2] is None for part in parts)",
-        "False\n        parts = [(*p[:2], p[2] or 'id', *p[3:]) for p in parts]",
+        "if any(part[1] == _EXPRESSION or part[2] is None for part in parts):\n"
+        "            continue",
+        "parts = [(*p[:2], p[2] or 'id', *p[3:]) for p in parts]",
     ),
     Mutant(
         "a key of a column with a collation is a key",
