@@ -266,13 +266,17 @@ def test_a_folder_is_no_database(run: Run, tmp_path: Path) -> None:
     assert str(tmp_path) in failed(run, "guard", tmp_path, "SELECT 1")["message"]
 
 
-@pytest.mark.parametrize("url", ["postgresql://host/shop", "mysql://host/shop"])
-def test_a_database_server_is_not_supported_yet(run: Run, url: str) -> None:
-    assert failed(run, "guard", url, "SELECT 1")["kind"] == "driver"
+@pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/shop", "mysql://127.0.0.1:1/shop"])
+def test_a_server_that_does_not_answer_is_named(run: Run, url: str) -> None:
+    error = failed(run, "guard", url, "SELECT 1")
+    assert error["kind"] == "unreachable"
+    assert url in error["message"]
 
 
-def test_an_unknown_url_names_the_known_ones(run: Run) -> None:
-    assert "sqlite:///" in failed(run, "guard", "oracle://host/shop", "SELECT 1")["hint"]
+def test_a_url_that_nothing_opens_says_what_is_missing(run: Run) -> None:
+    error = failed(run, "guard", "nosuch://host/shop", "SELECT 1")
+    assert "nosuch://" in error["message"]
+    assert error["hint"]
 
 
 def test_a_wrong_option_is_an_error_object_too(run: Run, shop: Path) -> None:

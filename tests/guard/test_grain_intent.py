@@ -154,3 +154,23 @@ def test_a_count_of_members_is_still_repaired(run: Run) -> None:
     asked = "How many members with how many visits are there in each town?"
     assert run(COUNTED, OFTEN, question=asked).applied == ("semi_join",)
     assert run(COUNTED, OFTEN, question="How many members came?").applied == ("semi_join",)
+
+
+ADDED = "SELECT SUM(m.id), AVG(m.id) "
+
+
+def test_what_is_looked_up_for_each_row_that_from_begins_with_may_be_meant(run: Run) -> None:
+    answer = run(ADDED + VISITS, [3, 3, 3, 4])
+    assert answer.applied == ()
+    assert answer.rows == [(13, 3.25)]
+    assert {safety for _, safety in repairs(answer, "fan_out_sum")} == {Safety.SUGGESTED}
+
+
+def test_a_sum_over_what_from_begins_with_is_repaired(run: Run) -> None:
+    joined = "FROM member m JOIN visit v ON v.member_id = m.id"
+    assert run(ADDED + joined, [3, 3, 3, 4]).rows == [(7, 3.5)]
+
+
+def test_a_sum_over_what_the_question_names_is_repaired(run: Run) -> None:
+    asked = "What is the sum of the ids of all members?"
+    assert run(ADDED + VISITS, [3, 3, 3, 4], question=asked).rows == [(7, 3.5)]

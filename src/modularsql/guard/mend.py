@@ -18,6 +18,7 @@ from modularsql.multiplicity.intent import (
     against,
     asks_for_distinct,
     may_count_rows,
+    may_look_up,
     shows_name,
 )
 from modularsql.multiplicity.question import asks_for_different, asks_of_each
@@ -201,6 +202,7 @@ def _rewritten(
         doubts = tuple(doubt for doubt in (edit.doubt, done.doubt) if doubt)
         doubts += against(one.issue, state.question) if edit.promise == Promise.SET else ()
         doubts += may_count_rows(one.issue, state.question)
+        doubts += may_look_up(one.issue, state.question)
         doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
         offers.append(
             Offer(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from modularsql.multiplicity.aggregates import COUNTS, counts_rows, is_key_of_entity
+from modularsql.multiplicity.aggregates import COUNTS, counts_rows, is_distinct, is_key_of_entity
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.columns import conjuncts
 from modularsql.multiplicity.model import Block, Source
@@ -115,6 +115,29 @@ def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
     if entity and not others:
         return ()
     return (f"a COUNT of a column that is no key is often meant to count rows of {what}",)
+
+
+def may_look_up(issue: Issue, question: Question | None) -> tuple[str, ...]:
+    """Why a sum or average that a join inflates may be meant as it is; () where nothing says so.
+
+    `FROM sale s JOIN track t ON t.id = s.track_id` begins with the sales and looks each one's track
+    up: SUM(t.minutes) is then the minutes sold. Not where the question names tracks only.
+    """
+    block = issue.block
+    one = next((a for a in block.aggregates if a.node is issue.node), None)
+    if one is None or one.kind in COUNTS or is_distinct(one) or not issue.multipliers:
+        return ()
+    first = block.sources[0]
+    if first not in _repeating(issue):
+        return ()
+    if union(s.relation.ids for s in issue.entity) & ~block.rows.closure(first.relation.ids):
+        return ()
+    entity = any(question is not None and mentions(question, s.name) for s in issue.entity)
+    others = any(question is not None and mentions(question, s.name) for s in issue.multipliers)
+    if entity and not others:
+        return ()
+    what = names((first,), block)
+    return (f"FROM begins with {what}: the value looked up for each of its rows may be meant",)
 
 
 def _is_of_multipliers(issue: Issue, question: Question | None) -> bool:
