@@ -270,7 +270,7 @@ def test_the_time_limit_ends_the_query_on_the_server(make: Make, url: str, isola
                 seen.append(seconds)
             time.sleep(0.02)
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     assert failure(engine, sql, Limits(seconds=1.0)).kind == FailureKind.TIMEOUT
     assert running(mark) is None
