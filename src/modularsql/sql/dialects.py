@@ -1,7 +1,8 @@
 """What differs between databases, as one table: no rule or rewrite asks a dialect for its name.
 
-What a database can show is seen on running servers in `tests/engines/test_dialects.py`. A dialect
-that is not in the table is taken as `STANDARD`, whose entries promise least.
+The rules' pages run on SQLite, DuckDB, PostgreSQL and MariaDB (`tests/multiplicity/rules`); the
+other entries rest on manuals. A dialect that is not in the table is taken as `STANDARD`, whose
+entries promise least.
 """
 
 from collections.abc import Mapping

@@ -70,7 +70,7 @@ def scores(run: Run) -> Table:
         name="scores",
         title="Scores",
         columns=(
-            *("system", "n", "Set-EX", "95 %", "Multiset-EX", "95 % "),
+            *("system", "n", "Set-EX", "Set-EX 95 %", "Multiset-EX", "Multiset-EX 95 %"),
             *("gap", "MBS"),
         ),
         rows=rows,
