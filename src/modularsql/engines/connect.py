@@ -112,7 +112,8 @@ def kind_of(path: Path) -> str:
 def _opener(module: str, name: str, extra: str) -> Callable[[Any, Settings | None], Engine]:
     try:
         opener: Callable[[Any, Settings | None], Engine] = getattr(import_module(module), name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        # Other import errors, as for want of memory, are not mended by an installation.
         raise SetupError(
             f"the driver for this database is not installed ({error.name or error})",
             f"pip install 'modularsql[{extra}]'",
