@@ -9,6 +9,7 @@ import click
 
 from modularsql.cli.common import (
     common_options,
+    model_options,
     output,
     print_json,
     reporting,
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 @click.option(
     "--hint", default="", help="What helps with the question: a formula, what a word means."
 )
-@setting_option("model")
+@model_options
 @setting_option("base_url")
 @setting_option("embedder")
-@click.option("--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent.")
 @click.option(
     "--definitions",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Solved questions (JSON Lines of question and sql) to learn from.",
 )
-@click.option("--no-values", is_flag=True, help="Keep values of the data out of every prompt.")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -56,7 +55,6 @@ def command(
     hint: str,
     definitions: Path | None,
     examples_file: Path | None,
-    no_values: bool,
     trace: Path | None,
     format_: str,
     config: Path | None,
@@ -79,7 +77,6 @@ def command(
     """
     from modularsql.service.asking import AskRequest, conversation
 
-    flags["show_values"] = "no" if no_values else None
     settings = settings_of(config, **flags)
     request = AskRequest(
         target=db,

@@ -7,6 +7,7 @@ import click
 from modularsql.cli.common import (
     common_options,
     counted,
+    model_options,
     output,
     print_json,
     reporting,
@@ -21,9 +22,8 @@ from modularsql.cli.common import (
     "--db-root", required=True, type=click.Path(path_type=Path), help="Folder of ID/ID.sqlite."
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
-@setting_option("model")
+@model_options
 @setting_option("base_url")
-@click.option("--budget", "budget_usd", type=float, metavar="USD", help="Most that may be spent.")
 @click.option(
     "--examples",
     "examples_file",

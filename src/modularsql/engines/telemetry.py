@@ -6,9 +6,9 @@ The text of a query stays out unless `content` is set: it holds values.
 from collections.abc import Hashable
 
 from modularsql.catalog import Catalog
-from modularsql.errors import SetupError
 from modularsql.ports import Cautious, Engine, Outcome, Versioned
 from modularsql.records import Failure, Limits, Params
+from modularsql.spans import span_maker
 
 
 class TracedEngine:
@@ -16,14 +16,7 @@ class TracedEngine:
 
     def __init__(self, engine: Engine, *, content: bool = False) -> None:
         """Raises `SetupError` without the library."""
-        try:
-            from opentelemetry import trace
-        except ImportError as error:
-            raise SetupError(
-                "telemetry needs opentelemetry", "pip install 'modularsql[otel]'", "driver"
-            ) from error
-        self._tracer = trace.get_tracer("modularsql")
-        self._kind = trace.SpanKind.CLIENT
+        self._tracer, self._kind = span_maker()
         self._engine = engine
         self._content = content
         self.name = engine.name

@@ -6,8 +6,9 @@ What is sent and said stays out unless `content` is set: it holds questions and 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modularsql.errors import ModularSqlError, SetupError
+from modularsql.errors import ModularSqlError
 from modularsql.ports import ChatReply, ChatRequest, Model
+from modularsql.spans import span_maker
 
 
 class TracedModel:
@@ -15,14 +16,7 @@ class TracedModel:
 
     def __init__(self, model: Model, *, content: bool = False) -> None:
         """Raises `SetupError` without the library."""
-        try:
-            from opentelemetry import trace
-        except ImportError as error:
-            raise SetupError(
-                "telemetry needs opentelemetry", "pip install 'modularsql[otel]'", "driver"
-            ) from error
-        self._tracer = trace.get_tracer("modularsql")
-        self._kind = trace.SpanKind.CLIENT
+        self._tracer, self._kind = span_maker()
         self._model = model
         self._content = content
         self.name = model.name

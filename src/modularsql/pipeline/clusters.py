@@ -7,11 +7,9 @@ together: the blind spot this package is about. `"set"` stays as an option, to s
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+from modularsql.pipeline.reading import read_tree
 from modularsql.pipeline.state import Candidate, Cluster
 from modularsql.rows import Rows, comparable
-from modularsql.sql.statement import Statement, read_statement
-
-_MOST_CHARS = 100_000
 
 
 def clusters(
@@ -46,7 +44,5 @@ def _result(rows: Rows, by: str, ordered: bool) -> Hashable:
 
 
 def _is_ordered(sql: str, dialect: str) -> bool:
-    statement = read_statement(sql, dialect, _MOST_CHARS)
-    return isinstance(statement, Statement) and bool(
-        getattr(statement.tree, "args", {}).get("order")
-    )
+    tree = read_tree(sql, dialect)
+    return tree is not None and bool(tree.args.get("order"))

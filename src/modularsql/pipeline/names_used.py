@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from modularsql.catalog import Catalog
 from modularsql.multiplicity.infer import infer
 from modularsql.multiplicity.model import Block
+from modularsql.pipeline.reading import read_tree
 from modularsql.pipeline.state import Place
-from modularsql.sql.parse import Unparsed
-from modularsql.sql.statement import Statement, read_statement
-
-_MOST_CHARS = 100_000
 
 
 def names_used(sql: str, catalog: Catalog) -> set[Place]:
@@ -17,10 +14,8 @@ def names_used(sql: str, catalog: Catalog) -> set[Place]:
 
     A table that is only counted (`COUNT(*)`) is there without a column.
     """
-    statement = read_statement(sql, catalog.dialect, _MOST_CHARS)
-    if not isinstance(statement, Statement) or isinstance(statement.tree, Unparsed):
-        return set()
-    query = infer(statement.tree, catalog)
+    tree = read_tree(sql, catalog.dialect)
+    query = infer(tree, catalog) if tree is not None else None
     if query is None:
         return set()
     return {place for block in query.blocks() for place in _of_block(block)}

@@ -8,11 +8,9 @@ import re
 from typing import Any
 
 from modularsql.catalog import Catalog
+from modularsql.pipeline.reading import read_query
 from modularsql.pipeline.state import Place
-from modularsql.sql.parse import Unparsed, is_query
-from modularsql.sql.statement import Statement, read_statement
 
-_MOST_CHARS = 100_000
 _CANNOT = re.compile(r"^\W*NOT[ _]ANSWERABLE\W*(?P<why>.{0,300})", re.IGNORECASE | re.DOTALL)
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _CHOICE = re.compile(r"\b([AB])\b")
@@ -20,10 +18,8 @@ _CHOICE = re.compile(r"\b([AB])\b")
 
 def read_sql(reply: str, dialect: str) -> str | None:
     """The one query in a reply, as it stands there; None for prose and for what is no query."""
-    statement = read_statement(reply, dialect, _MOST_CHARS)
-    if not isinstance(statement, Statement) or isinstance(statement.tree, Unparsed):
-        return None
-    return statement.text.strip() if is_query(statement.tree) else None
+    statement = read_query(reply, dialect)
+    return None if statement is None else statement.text.strip()
 
 
 def read_refusal(reply: str) -> str | None:

@@ -17,12 +17,11 @@ from modularsql.pipeline.context import asked
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.preview import preview
 from modularsql.pipeline.prompting import filled
+from modularsql.pipeline.reading import read_tree
 from modularsql.pipeline.replies import read_choice
 from modularsql.pipeline.state import Candidate, Cluster, State
 from modularsql.records import Severity
 from modularsql.rows import Rows
-from modularsql.sql.parse import Unparsed
-from modularsql.sql.statement import Statement, read_statement
 
 
 def select(state: State, deps: Deps) -> State:
@@ -112,10 +111,8 @@ def findings_of(candidate: Candidate, deps: Deps) -> int:
     """How many warnings and errors the grain analysis has for a candidate; many if it failed."""
     if not isinstance(candidate.outcome, Rows):
         return 100
-    statement = read_statement(candidate.sql, deps.catalog.dialect, deps.settings.max_parse_chars)
-    if not isinstance(statement, Statement) or isinstance(statement.tree, Unparsed):
-        return 0
-    query = infer(statement.tree, deps.catalog)
+    tree = read_tree(candidate.sql, deps.catalog.dialect, deps.settings.max_parse_chars)
+    query = infer(tree, deps.catalog) if tree is not None else None
     if query is None:
         return 0
     found = issues(Analysis(query=query, catalog=deps.catalog))

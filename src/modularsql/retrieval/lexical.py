@@ -17,10 +17,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
-from modularsql.errors import InputError
 from modularsql.ports import Match
 from modularsql.retrieval.extraction import Extracted
 from modularsql.retrieval.merged import best_of_columns
+from modularsql.retrieval.store import open_store
 
 _VERSION = 1
 _SCHEMA = """
@@ -55,17 +55,7 @@ class LexicalIndex:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        try:
-            self._connection = sqlite3.connect(path, check_same_thread=False)
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _VERSION):
-                raise InputError(f"{path} is an index of another version", "delete it, index anew")
-            self._connection.executescript(_SCHEMA)
-            self._connection.execute(f"PRAGMA user_version = {_VERSION}")
-        except sqlite3.Error as error:
-            raise InputError(
-                f"{path} is no value index: {error}", "delete it, index anew"
-            ) from error
+        self._connection = open_store(path, _SCHEMA, _VERSION, "value index")
 
     def fingerprints(self) -> dict[tuple[str, str], str]:
         """What is in it: the fingerprint of each column."""

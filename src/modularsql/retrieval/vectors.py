@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import faiss
 import numpy as np
 
-from modularsql.errors import InputError, SetupError
+from modularsql.errors import SetupError
 from modularsql.ports import Embedder, Match
 from modularsql.retrieval.extraction import Extracted
+from modularsql.retrieval.store import open_store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,17 +67,7 @@ class VectorIndex:
         self.path = path
         self._embedder = embedder
         self._lock = threading.Lock()
-        try:
-            self._connection = sqlite3.connect(path, check_same_thread=False)
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _VERSION):
-                raise InputError(f"{path} is an index of another version", "delete it, index anew")
-            self._connection.executescript(_SCHEMA)
-            self._connection.execute(f"PRAGMA user_version = {_VERSION}")
-        except sqlite3.Error as error:
-            raise InputError(
-                f"{path} is no index of vectors: {error}", "delete it, index anew"
-            ) from error
+        self._connection = open_store(path, _SCHEMA, _VERSION, "index of vectors")
 
     def put(self, found: Extracted, told: Told = lambda done, total: None) -> int:
         """Take a column in, and return how many texts were embedded: those that are new in it.

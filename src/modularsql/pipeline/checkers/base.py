@@ -12,13 +12,11 @@ from sqlglot import exp
 from modularsql.catalog import Catalog, Column, Table
 from modularsql.multiplicity.infer import infer
 from modularsql.multiplicity.model import Block, Query
+from modularsql.pipeline.reading import read_query, tree_of
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Limits
 from modularsql.rows import Rows
-from modularsql.sql.parse import Unparsed, is_query
-from modularsql.sql.statement import Statement, read_statement
-
-_MOST_CHARS = 100_000
+from modularsql.sql.statement import Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +33,12 @@ class Case:
     @cached_property
     def statement(self) -> Statement | None:
         """The statement with its parsed tree, None where our parser does not understand it."""
-        found = read_statement(self.sql, self.catalog.dialect, _MOST_CHARS)
-        if not isinstance(found, Statement) or isinstance(found.tree, Unparsed):
-            return None
-        return found if is_query(found.tree) else None
+        return read_query(self.sql, self.catalog.dialect)
 
     @property
     def tree(self) -> exp.Expr | None:
         """The parsed query."""
-        tree = self.statement.tree if self.statement is not None else None
-        return None if isinstance(tree, Unparsed) else tree
+        return tree_of(self.statement)
 
     @cached_property
     def query(self) -> Query | None:
