@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+from tests.engines.outcomes import LIMITS, rows
 
 from modularsql.config import Settings
 from modularsql.engines import capabilities
@@ -25,7 +26,6 @@ from modularsql.records import Evidence, Failure, FailureKind, Limits
 from modularsql.rows import Rows
 from modularsql.sql.parse import _dialect
 
-LIMITS = Limits(seconds=10)
 MAKE = (
     "CREATE TABLE parent(id INTEGER PRIMARY KEY, total INTEGER)",
     "CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent(id))",
@@ -46,12 +46,6 @@ def path(tmp_path: Path) -> Path:
 def engine(path: Path) -> Iterator[GenericEngine]:
     with closing(GenericEngine(f"sqlite:///{path}")) as opened:
         yield opened
-
-
-def rows(engine: GenericEngine, sql: str, params: Any = None) -> list[Any]:
-    outcome = engine.execute(sql, params, limits=LIMITS)
-    assert isinstance(outcome, Rows), outcome
-    return outcome.rows
 
 
 def kind(engine: GenericEngine, sql: str, limits: Limits = LIMITS) -> FailureKind:

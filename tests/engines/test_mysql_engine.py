@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engines.outcomes import LIMITS, failure, rows
 from tests.servers import MYSQL_SERVER as SERVER
 
 from modularsql.catalog import Key, Table
@@ -19,11 +20,10 @@ from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.mysql import MySQLEngine
 from modularsql.errors import InputError, SetupError
 from modularsql.ports import Engine
-from modularsql.records import Evidence, Failure, FailureKind, Limits
+from modularsql.records import Evidence, FailureKind, Limits
 from modularsql.rows import Rows
 
 pytestmark = pytest.mark.skipif(SERVER.absent is not None, reason=str(SERVER.absent))
-LIMITS = Limits(seconds=10)
 Make = Callable[..., MySQLEngine]
 
 
@@ -54,18 +54,6 @@ def user() -> Iterator[str]:
     SERVER.run(SERVER.url, [f"CREATE USER '{name}'@'%' IDENTIFIED BY 's3cret/w#rd'"])
     yield name
     SERVER.run(SERVER.url, [f"DROP USER '{name}'@'%'"])
-
-
-def rows(engine: Engine, sql: str, params: Any = None) -> list[Any]:
-    outcome = engine.execute(sql, params, limits=LIMITS)
-    assert isinstance(outcome, Rows), outcome
-    return outcome.rows
-
-
-def failure(engine: Engine, sql: str, limits: Limits = LIMITS) -> Failure:
-    outcome = engine.execute(sql, limits=limits)
-    assert isinstance(outcome, Failure), outcome
-    return outcome
 
 
 TYPES: dict[str, Any] = {

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from tests.engines.outcomes import LIMITS, failure, rows
 from tests.servers import POSTGRES_SERVER as SERVER
 
 from modularsql.catalog import Key, Table
@@ -20,11 +21,10 @@ from modularsql.engines.connect import connect
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.postgres import PostgresEngine
 from modularsql.ports import Engine
-from modularsql.records import Evidence, Failure, FailureKind, Limits
+from modularsql.records import Evidence, FailureKind, Limits
 from modularsql.rows import Rows
 
 pytestmark = pytest.mark.skipif(SERVER.absent is not None, reason=str(SERVER.absent))
-LIMITS = Limits(seconds=10)
 Make = Callable[..., PostgresEngine]
 
 
@@ -58,18 +58,6 @@ def role() -> Iterator[str]:
     for database in databases:
         SERVER.run(database, [f"DROP OWNED BY {name}"])
     SERVER.run(SERVER.url, [f"DROP ROLE {name}"])
-
-
-def rows(engine: Engine, sql: str, params: Any = None) -> list[Any]:
-    outcome = engine.execute(sql, params, limits=LIMITS)
-    assert isinstance(outcome, Rows), outcome
-    return outcome.rows
-
-
-def failure(engine: Engine, sql: str, limits: Limits = LIMITS) -> Failure:
-    outcome = engine.execute(sql, limits=limits)
-    assert isinstance(outcome, Failure), outcome
-    return outcome
 
 
 TYPES: dict[str, Any] = {

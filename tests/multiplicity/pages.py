@@ -66,11 +66,22 @@ def pages(folder: Path) -> list[Page]:
     return [read_page(path) for path in sorted(folder.glob("*.md"))]
 
 
+Blocks = dict[str | None, dict[str, str]]
+
+
 def read_page(path: Path) -> Page:
     """One page, taken apart."""
+    introduction, blocks = blocks_of(path)
+    schema = blocks.pop(None).get("schema", "")
+    cases = tuple(_case(path.stem, str(name), parts, schema) for name, parts in blocks.items())
+    return Page(rule=path.stem, introduction=introduction, schema=schema, cases=cases)
+
+
+def blocks_of(path: Path) -> tuple[str, Blocks]:
+    """The words before the first case, and the blocks of each case by their kind (None: of all)."""
     heading: str | None = None
     introduction: list[str] = []
-    blocks: dict[str | None, dict[str, str]] = {None: {}}
+    blocks: Blocks = {None: {}}
     tokens = MarkdownIt().parse(path.read_text(encoding="utf-8"))
     for before, token in zip([None, *tokens], tokens, strict=False):
         if token.type == "inline" and before is not None and before.type == "heading_open":
@@ -81,9 +92,7 @@ def read_page(path: Path) -> Page:
             introduction.append(token.content)
         elif token.type == "fence":
             blocks[heading][token.info.split()[-1]] = token.content.strip()
-    schema = blocks.pop(None).get("schema", "")
-    cases = tuple(_case(path.stem, str(name), parts, schema) for name, parts in blocks.items())
-    return Page(rule=path.stem, introduction="\n".join(introduction), schema=schema, cases=cases)
+    return "\n".join(introduction), blocks
 
 
 def _case(rule: str, heading: str, parts: dict[str, str], schema: str) -> Case:

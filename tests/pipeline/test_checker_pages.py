@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
+from tests.multiplicity.pages import blocks_of
 
 import modularsql.pipeline.checkers as package
 from modularsql.pipeline.checkers import CHECKERS, base
@@ -54,18 +54,7 @@ class Page:
 
 def read_page(path: Path) -> Page:
     """One page, taken apart."""
-    heading: str | None = None
-    introduction: list[str] = []
-    blocks: dict[str | None, dict[str, str]] = {None: {}}
-    tokens = MarkdownIt().parse(path.read_text(encoding="utf-8"))
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.type == "inline" and before is not None and before.type == "heading_open":
-            heading = token.content if before.tag == "h2" else None
-            blocks.setdefault(heading, {})
-        elif token.type == "inline" and heading is None:
-            introduction.append(token.content)
-        elif token.type == "fence":
-            blocks[heading][token.info.split()[-1]] = token.content.strip()
+    introduction, blocks = blocks_of(path)
     schema = blocks.pop(None)["schema"]
     cases = tuple(
         Case(
@@ -78,7 +67,7 @@ def read_page(path: Path) -> Page:
         )
         for name, parts in blocks.items()
     )
-    return Page(checker=path.stem, introduction=" ".join(introduction), cases=cases)
+    return Page(checker=path.stem, introduction=introduction, cases=cases)
 
 
 def _expect(text: str) -> dict[str, str]:
