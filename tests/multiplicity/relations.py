@@ -56,10 +56,12 @@ class Writer:
         definitions = self._definitions(select, inside=True)
         if definitions is None or not columns:
             return None
-        items = ", ".join(f"{column} AS r{i}" for i, column in enumerate(columns))
-        sql = f"SELECT {items}{self.from_(block, last)}"
-        where = select.args.get("where")
-        if where is not None and last is None:
+        items = [f"{column} AS r{i}" for i, column in enumerate(columns)]
+        where = select.args.get("where") if last is None else None
+        if where is not None:
+            items += [self.text(item) for item in _named_in(where, select)]
+        sql = f"SELECT {', '.join(items)}{self.from_(block, last)}"
+        if where is not None:
             sql += f" {self.text(where)}"
         if not block.correlated:
             return Rows(_with(definitions, sql))
@@ -103,6 +105,18 @@ class Writer:
                 clauses[:0] = level.args["with_"].expressions
             child, level = level, level.parent
         return [self.text(clause) for clause in clauses]
+
+
+def _named_in(where: exp.Expr, select: exp.Select) -> list[exp.Expr]:
+    """The outputs whose aliases WHERE uses: without them `"a"` would become a text in SQLite."""
+    named = {column.name.casefold() for column in where.find_all(exp.Column) if not column.table}
+    return [
+        item
+        for item in select.expressions
+        if isinstance(item, exp.Alias)
+        and item.alias.casefold() in named
+        and item.find(exp.AggFunc, exp.Window) is None
+    ]
 
 
 @cache
