@@ -9,6 +9,7 @@
     fires: WORDS                      the directive holds these words
     silent                            there is none
     question: WORDS                   what was asked
+    values: no                        directives may not quote the data
     engines: sqlite                   only there
 """
 
@@ -93,6 +94,7 @@ def said(case: Case, sql: str, engine: Engine) -> str | None:
         engine=engine,
         limits=Limits(),
         question=case.expect.get("question", ""),
+        values=case.expect.get("values") != "no",
     )
     return BY_NAME[case.checker].check(looked)
 

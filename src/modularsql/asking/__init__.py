@@ -1,1 +1,2 @@
-"""How any room asks a model: prompts from files, replies read with care, costs counted."""
+"""How any room asks a model: prompts from files, results in short, replies read with care,
+costs counted."""

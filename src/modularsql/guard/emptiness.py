@@ -31,19 +31,23 @@ _DEEPEST = 4  # derived tables within derived tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reason:
-    """The reason in words, as the end of a sentence; more sentences; the numbers."""
+    """The reason in words, as the end of a sentence; more sentences; those that quote the data;
+    the numbers."""
 
     words: str
     more: str = ""
+    quotes: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def why_empty(finding: Finding, query: Query, purse: Purse) -> Finding:
-    """The finding with the reason, where one is found."""
+def why_empty(finding: Finding, query: Query, purse: Purse, values: bool = True) -> Finding:
+    """The finding with the reason, where one is found; without `values` its message quotes no
+    data."""
     reason = _of_query(query, query, purse, _DEEPEST)
     if reason is None:
         return finding
     words = f"No row comes back: {reason.words}. That may be right.{reason.more}"
+    words += reason.quotes if values else ""
     measured = {**finding.measured, **reason.facts, "rows_after": 0}
     return replace(finding, message=words, measured=measured)
 
@@ -109,9 +113,8 @@ def _first(parts: list[Restriction], purse: Purse, deep: int) -> _Reason | None:
         return _Reason(words=f"{killer.text} leaves none of the {rows} before it", facts=facts)
     alone = low == 1
     of = f" of {killer.step.added[0].name}" if alone and killer.step.added else " before it"
-    more, found = _closer(killer, alone, purse)
     words = _none_meets(killer.text, before, "row", of)
-    return _Reason(words=words, more=more, facts={**facts, **found})
+    return _closer(_Reason(words=words, facts=facts), killer, alone, purse)
 
 
 def _none_meets(what: str, number: int | None, noun: str, of: str = "") -> str:
@@ -135,25 +138,23 @@ def _empty_table(killer: Restriction, purse: Purse, deep: int) -> _Reason | None
     return _Reason(words=f"{source.name or 'the subquery'} holds no rows", facts=facts)
 
 
-def _closer(killer: Restriction, alone: bool, purse: Purse) -> tuple[str, dict[str, Any]]:
+def _closer(reason: _Reason, killer: Restriction, alone: bool, purse: Purse) -> _Reason:
     """A look at the column: does the condition hold anywhere, and what is near its value?"""
     one = compared(killer.node, killer.block)
     if one is None:
-        return "", {}
+        return reason
     matching = 0 if alone else _number(one.alone(killer.node), purse)
+    if matching is not None:
+        reason = replace(reason, facts={**reason.facts, "matches_alone": matching})
     if matching:
         rows = "one row" if matching == 1 else f"{matching:,} rows"
-        words = f" Of all {one.source.name}, {rows} would meet it."
-        return words, {"matches_alone": matching}
-    facts: dict[str, Any] = {} if matching is None else {"matches_alone": matching}
+        return replace(reason, more=f" Of all {one.source.name}, {rows} would meet it.")
     texts = [value for value in one.values if isinstance(value, str)]
     if isinstance(killer.node, exp.EQ | exp.In) and texts:
         near = list(dict.fromkeys(n for value in texts[:3] for n in _near(value, one, purse)))
-        words = f" {one.name} holds {_listed(near)}." if near else ""
-        return words, {**facts, **({"near_values": near} if near else {})}
-    if isinstance(killer.node, exp.Like):
-        return "", facts
-    return _bounds(one, facts, purse)
+        words, facts = f" {one.name} holds {_listed(near)}.", {"near_values": near}
+        return replace(reason, quotes=words, facts={**reason.facts, **facts}) if near else reason
+    return reason if isinstance(killer.node, exp.Like) else _bounds(reason, one, purse)
 
 
 def _near(value: str, one: Compared, purse: Purse) -> list[str]:
@@ -167,15 +168,15 @@ def _near(value: str, one: Compared, purse: Purse) -> list[str]:
     return [names[name] for name in close]
 
 
-def _bounds(one: Compared, facts: dict[str, Any], purse: Purse) -> tuple[str, dict[str, Any]]:
+def _bounds(reason: _Reason, one: Compared, purse: Purse) -> _Reason:
     outcome = purse.run(one.bounds())
     if outcome is None or outcome.rows[0][0] is None:
-        return "", facts
+        return reason
     least, most = outcome.rows[0]
     words = f" The values of {one.name} go from {least} to {most}."
     if least == most:
         words = f" {one.name} holds only {least}."
-    return words, {**facts, "lowest": least, "highest": most}
+    return replace(reason, quotes=words, facts={**reason.facts, "lowest": least, "highest": most})
 
 
 def _listed(values: list[str]) -> str:

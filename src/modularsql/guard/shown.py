@@ -1,12 +1,11 @@
 """How queries, results and schemas are put before a model: as data, in short."""
 
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from sqlglot import exp
 
 from modularsql.asking.prompts import as_data, clipped
+from modularsql.asking.results import result_text
 from modularsql.catalog import Catalog, Table
 from modularsql.guard.candidates import Tried
 from modularsql.guard.choosing import Case
@@ -15,8 +14,7 @@ from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.words import names
 
 LONGEST_SQL, LONGEST_SCHEMA = 600, 1_500  # characters (paper, appendix C)
-LONGEST_RESULT, LONGEST_QUESTION = 400, 2_000
-_FIRST_ROWS, _LONGEST_CELL = 5, 60
+LONGEST_QUESTION = 2_000
 
 
 def sql_of(tried: Tried) -> str:
@@ -24,35 +22,14 @@ def sql_of(tried: Tried) -> str:
     return clipped(" ".join(tried.sql.split()), LONGEST_SQL)
 
 
-def result_of(tried: Tried, values: bool) -> str:
-    """The first rows, EMPTY, or the error; without `values` nothing that stands in the data."""
-    if tried.rows is None:
-        why = tried.failure.message if tried.failure is not None and values else ""
-        return clipped(f"ERROR {why or tried.probe.status}", LONGEST_RESULT)
-    if not tried.rows.rows:
-        return "EMPTY"
-    count = len(tried.rows.rows) if tried.probe.rows is None else tried.probe.rows
-    size = f"{count:,} rows of {len(tried.rows.columns)} columns"
-    if not values:
-        return size
-    shown = "; ".join(_row(row) for row in tried.rows.rows[:_FIRST_ROWS])
-    more = "; …" if count > _FIRST_ROWS else ""
-    return clipped(f"{size}: {shown}{more}", LONGEST_RESULT)
-
-
-def _row(row: Sequence[Any]) -> str:
-    return json.dumps([_cell(value) for value in row], ensure_ascii=False)
-
-
-def _cell(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return clipped("bytes" if isinstance(value, bytes) else str(value), _LONGEST_CELL)
-
-
 def candidate(tried: Tried, values: bool) -> str:
     """A query with its result, as the paper shows it."""
-    return f"SQL: {sql_of(tried)}\nResult: {result_of(tried, values)}"
+    return f"SQL: {sql_of(tried)}\nResult: {_result_of(tried, values)}"
+
+
+def _result_of(tried: Tried, values: bool) -> str:
+    outcome = tried.failure if tried.rows is None else tried.rows
+    return result_text(outcome, values, tried.probe.rows)
 
 
 def with_grain(tried: Tried, values: bool) -> str:

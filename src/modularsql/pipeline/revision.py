@@ -48,6 +48,7 @@ def _through(candidate: Candidate, state: State, deps: Deps) -> Candidate:
             engine=deps.engine,
             limits=deps.settings.limits(),
             question=state.question,
+            values=deps.settings.show_values == "yes",
         )
         directive = checker.check(case)
         if directive is not None:

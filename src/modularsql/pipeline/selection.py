@@ -9,13 +9,13 @@ from dataclasses import replace
 from itertools import combinations
 
 from modularsql.asking.prompts import as_data
+from modularsql.asking.results import result_text
 from modularsql.errors import ModelError
 from modularsql.multiplicity.infer import infer
 from modularsql.multiplicity.registry import Analysis, issues
 from modularsql.pipeline.clusters import clusters
 from modularsql.pipeline.context import asked
 from modularsql.pipeline.deps import Deps
-from modularsql.pipeline.preview import preview
 from modularsql.pipeline.prompting import filled
 from modularsql.pipeline.reading import read_tree
 from modularsql.pipeline.replies import read_choice
@@ -99,8 +99,8 @@ def _votes(one: Cluster, other: Cluster, count: int, state: State, deps: Deps) -
         **asked(state, deps, state.schema),
         sql_a=as_data(a.sql, 10_000),
         sql_b=as_data(b.sql, 10_000),
-        result_a=as_data(preview(a.outcome, values), 1000),
-        result_b=as_data(preview(b.outcome, values), 1000),
+        result_a=as_data(result_text(a.outcome, values), 1000),
+        result_b=as_data(result_text(b.outcome, values), 1000),
         share_a=f"{one.confidence:.0%}",
         share_b=f"{other.confidence:.0%}",
     )

@@ -26,6 +26,8 @@ _LONGEST = 80
 
 def find_values(state: State, deps: Deps) -> State:
     """Keywords of the question, and the values of the database that resemble them."""
+    if deps.settings.show_values != "yes":
+        return replace(state, decisions=("values stay out of prompts: nothing was looked up",))
     if deps.values is None or not deps.has("values"):
         return replace(
             state,

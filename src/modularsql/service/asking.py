@@ -131,9 +131,9 @@ def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> 
 
 
 def _values(request: AskRequest, embedder: Embedder | None) -> ValueIndex | None:
-    """The index that `modularsql index` made; none where values are to stay out of prompts."""
+    """The index that `modularsql index` made, where it did."""
     path = index_path(request.target, request.settings)
-    if request.settings.show_values != "yes" or not path.exists():
+    if not path.exists():
         return None
     lexical = LexicalIndex(path)
     if embedder is None or not vectors_path(path).exists():

@@ -21,7 +21,10 @@ from modularsql.sql.statement import Statement
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A candidate with what is known of it; the tree and the analysis are made when first asked."""
+    """A candidate with what is known of it; the tree and the analysis are made when first asked.
+
+    `values` says whether a directive, which a model reads, may quote the data.
+    """
 
     sql: str
     outcome: Outcome
@@ -29,6 +32,7 @@ class Case:
     engine: Engine
     limits: Limits
     question: str = ""
+    values: bool = True
 
     @cached_property
     def statement(self) -> Statement | None:

@@ -20,7 +20,7 @@ def result(case: Case) -> str | None:
     session = Session(engine=case.engine, params=None, limits=case.limits)
     purse = Purse(session=session, end=session.clock() + _SECONDS)
     bare = Finding(rule=say.EMPTY, severity=Severity.INFO, message="")
-    found = why_empty(bare, case.query, purse)
+    found = why_empty(bare, case.query, purse, case.values)
     if not found.message or found.measured.get("kind") in _MAY_BE_RIGHT:
         return None
     return (
