@@ -54,6 +54,7 @@ def test_json_follows_its_schema_and_is_the_summary(
         (["--pred", "none.json"], "cannot read none.json"),
         (["--db-root", "none"], "no folder of databases at none"),
         (["--out", "set.jsonl"], "set.jsonl"),
+        (["--max-rows", "0"], "--max-rows"),
     ],
 )
 def test_a_wrong_call_is_one_line(
@@ -77,6 +78,27 @@ def test_calibrate_writes_a_policy_that_the_guard_takes(
     assert "P1: threshold sweep" in run("calibrate", "run").stdout
     ran = run("guard", shop, COPIES, "--policy", "run/policy.toml", "--fix", "--format", "json")
     assert json.loads(ran.stdout)["applied"] == ["inject_distinct"]
+
+
+def test_max_rows_are_the_rows_that_are_compared(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
+    ran = run("eval", *files, "--max-rows", "1", "--metrics", "set_ex", "--format", "json")
+    (one,) = json.loads(ran.stdout)["systems"].values()
+    assert one["pred_status"]["truncated"] == 1
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["inputs"]["settings"]["score_rows"] == 1
+
+
+@pytest.mark.parametrize("command", [("report", "r"), ("compare", "r", "r"), ("calibrate", "r")])
+def test_a_settings_file_that_is_wrong_is_said_by_each_command(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "odd.toml").write_text("nope = 1")
+    ran = run(*command, "--config", "odd.toml")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "odd.toml" in ran.stderr
+    assert ran.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("there", ["none", "set.jsonl"])

@@ -1,5 +1,7 @@
 """Studies over a run: counted by hand on a few answers."""
 
+from dataclasses import replace
+
 import pytest
 from tests.evaluation.runs import outcome, run_of, verdict
 
@@ -164,6 +166,10 @@ def test_a_policy_file_names_the_run_and_its_thresholds() -> None:
 
 def test_only_patches_that_were_tried_are_fitted() -> None:
     assert [patch.name for patch in patches(run_of(answers()))] == ["P1", "P2"]
+    run = run_of(answers())
+    inputs = {**run.about["inputs"], "settings": {"tau_inject": 0.7}}
+    held = patches(replace(run, about={"inputs": inputs}))
+    assert [patch.operating for patch in held] == [0.7, 0.1], "the run's own thresholds"
     assert net(fires(answers(), P1), P1, 0.0) == 0
 
 

@@ -97,7 +97,12 @@ def test_times_are_measured_in_turns_and_only_for_right_answers(
         ("SELECT 1", "SELECT 2"),
         ("SELECT 1", "SELECT nope"),
     ]
-    done = scored(pairs, turns=3)
+    seen: list[tuple[bool, int, int]] = []
+    done = scored(
+        pairs, turns=3, progress=lambda now: seen.append((now.timing, now.done, now.total))
+    )
+    assert seen[-1] == (True, 2, 2)
+    assert (False, 4, 4) in seen
     found = [verdict.scores for verdict in done.run.verdicts["one"]]
     assert [one["r_ves"] for one in found] == [
         pytest.approx(0.25**0.5),

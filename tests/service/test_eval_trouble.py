@@ -87,10 +87,10 @@ def test_after_kill_9_the_same_command_goes_on(
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = len(read_records(log))
+    done = len(read_records(request.out))
     assert 0 < done < 60, "killed too early or too late to tell"
     ran = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=True)
     assert json.loads(ran.stdout)["systems"]["one"]["set_ex"] == 1.0
-    assert len(read_records(log)) == 60
+    assert len(read_records(request.out)) == 60
     assert len(log.read_bytes().splitlines()) == 60
     assert len(load_run(request.out).verdicts["one"]) == 60

@@ -11,12 +11,12 @@ import pytest
 
 from modularsql.config import Settings
 from modularsql.engines.sqlite import SqliteEngine
-from modularsql.errors import InputError, SetupError
+from modularsql.errors import InputError
 from modularsql.evaluation.log import Side
 from modularsql.evaluation.plan import Batch
 from modularsql.evaluation.summary import summary
 from modularsql.records import Failure, FailureKind
-from modularsql.service import run_files
+from modularsql.service import run_folder
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
 
@@ -256,43 +256,9 @@ def test_other_predictions_or_data_are_another_run(scored: Scored, root: Path) -
 
 
 def test_two_runs_in_one_folder_are_one_too_many(scored: Scored, tmp_path: Path) -> None:
-    with run_files.locked(tmp_path / "run"), pytest.raises(InputError, match="another eval"):
+    with run_folder.locked(tmp_path / "run"), pytest.raises(InputError, match="at work in"):
         scored([ALL], {"one": [ALL]})
     scored([ALL], {"one": [ALL]})
-
-
-def test_a_full_disk_is_one_line_and_what_was_scored_stays(
-    scored: Scored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Full:
-        """A file with room for the first line only."""
-
-        def __init__(self, path: Path) -> None:
-            self.file = path.open("ab", buffering=0)
-            self.room = 1
-
-        def write(self, content: bytes) -> int:
-            if not self.room:
-                raise OSError(28, "No space left on device")
-            self.room -= 1
-            return self.file.write(content)
-
-        def close(self) -> None:
-            self.file.close()
-
-    class SmallLog(run_files.Log):
-        def __init__(self, folder: Path) -> None:
-            super().__init__(folder)
-            self._file = Full(folder / run_files.LOG)  # type: ignore[assignment]
-
-    with monkeypatch.context() as small:
-        small.setattr(run_files, "Log", SmallLog)
-        with pytest.raises(SetupError, match="No space left") as caught:
-            scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
-    assert "goes on where it stopped" in caught.value.hint
-    assert not (tmp_path / "run" / "verdicts.parquet").exists()
-    done = scored([ALL, DISTINCT], {"one": [ALL, COPIES]})
-    assert (done.resumed, done.summary["systems"]["one"]["n"]) == (1, 2)
 
 
 @pytest.mark.parametrize(

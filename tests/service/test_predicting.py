@@ -91,7 +91,7 @@ def test_a_run_that_was_cut_goes_on_where_it_was(request_: Any) -> None:
 
 def test_other_settings_never_go_on_with_old_results(request_: Any) -> None:
     predict(request_(ScriptedModel(said)))
-    with pytest.raises(InputError, match="other samples"):
+    with pytest.raises(InputError, match="other inputs: settings samples"):
         predict(request_(ScriptedModel(said), samples=2))
     predict(request_(ScriptedModel(said), jobs=1))
 

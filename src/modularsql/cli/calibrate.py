@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from modularsql.cli.common import format_option, output, print_json, reporting, verbose_option
+from modularsql.cli.common import (
+    config_option,
+    format_option,
+    output,
+    print_json,
+    reporting,
+    settings_of,
+    verbose_option,
+)
 
 
 @click.command("calibrate")
@@ -15,9 +23,12 @@ from modularsql.cli.common import format_option, output, print_json, reporting, 
     help="Policy file to write.  [default: policy.toml in RUN_DIR]",
 )
 @format_option
+@config_option
 @verbose_option
 @reporting
-def command(run_dir: Path, out: Path | None, format_: str, verbose: bool) -> int:
+def command(
+    run_dir: Path, out: Path | None, format_: str, config: Path | None, verbose: bool
+) -> int:
     """Fit the guard's thresholds on a run of eval --guard, and write a policy file.
 
     Shows what each threshold would fix and break, and whether a choice holds on databases it was
@@ -27,6 +38,7 @@ def command(run_dir: Path, out: Path | None, format_: str, verbose: bool) -> int
     Example:
       modularsql calibrate run --out shop.toml
     """
+    settings_of(config)  # none has a say here, but a wrong one is an error everywhere
     from modularsql.service.calibrating import calibrate_run
 
     done = calibrate_run(run_dir, out)

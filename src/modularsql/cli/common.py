@@ -18,14 +18,19 @@ from modularsql.errors import ModularSqlError, SetupError
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def setting_option(name: str, **more: Any) -> Callable[[Function], Function]:
-    """An option for one entry of the settings table; its help and default come from there."""
+def setting_option(name: str, flag: str = "", **more: Any) -> Callable[[Function], Function]:
+    """An option for one entry of the settings table; its help and default come from there.
+
+    `flag` is what the command calls it, where that is another name.
+    """
     field = SETTINGS[name]
     choices = field.metadata.get("choices")
-    default = field.default if isinstance(field.default, str) else f"{field.default:,g}"
+    default = (
+        field.default if isinstance(field.default, str) else f"{field.default:,}".removesuffix(".0")
+    )
     return click.option(
-        "--" + name.replace("_", "-"),
-        name,
+        "--" + (flag or name).replace("_", "-"),
+        flag or name,
         type=click.Choice(choices) if choices else type(field.default),
         metavar={int: "N", float: "X", str: None if choices else "NAME"}[type(field.default)],
         help=f"{field.metadata['help']}." + (f"  [default: {default}]" if default else ""),

@@ -1,13 +1,17 @@
 """`modularsql compare`."""
 
+from pathlib import Path
+
 import click
 
 from modularsql.cli.common import (
+    config_option,
     counted,
     format_option,
     output,
     print_json,
     reporting,
+    settings_of,
     verbose_option,
 )
 
@@ -18,9 +22,10 @@ _MOST_IDS = 20
 @click.argument("a")
 @click.argument("b")
 @format_option
+@config_option
 @verbose_option
 @reporting
-def command(a: str, b: str, format_: str, verbose: bool) -> int:
+def command(a: str, b: str, format_: str, config: Path | None, verbose: bool) -> int:
     """Compare two systems on the same questions: is B better than A, or could it be chance?
 
     A and B are folders of finished runs, DIR:SYSTEM where a run has several, and
@@ -31,6 +36,7 @@ def command(a: str, b: str, format_: str, verbose: bool) -> int:
     Example:
       modularsql compare run:dail run:c3
     """
+    settings_of(config)  # none has a say here, but a wrong one is an error everywhere
     from modularsql.service.comparing import compare_runs, comparison_json
 
     found = compare_runs(a, b)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,7 @@ def _tolerance(
 )
 @setting_option("jobs")
 @setting_option("timeout")
+@setting_option("score_rows", flag="max_rows")
 @format_option
 @config_option
 @verbose_option
@@ -124,6 +126,8 @@ def command(
 
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(config, **{**PRESETS.get(preset or "", {}), **given})
+    if "max_rows" in given:
+        settings = replace(settings, score_rows=settings.max_rows)
     with progress("pairs") as show:
         done = evaluate(
             EvalRequest(
@@ -162,6 +166,8 @@ def _shown(show: Show | None) -> "Any":
             for name, right in now.right.items()
             if right[0]
         )
+        if now.timing:
+            words = "timing right answers"
         show(now.done, now.total, words)
 
     return standing

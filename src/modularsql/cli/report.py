@@ -5,16 +5,25 @@ from pathlib import Path
 
 import click
 
-from modularsql.cli.common import format_option, output, print_json, reporting, verbose_option
+from modularsql.cli.common import (
+    config_option,
+    format_option,
+    output,
+    print_json,
+    reporting,
+    settings_of,
+    verbose_option,
+)
 
 
 @click.command("report")
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @click.option("--open", "open_", is_flag=True, help="Open the page in a browser.")
 @format_option
+@config_option
 @verbose_option
 @reporting
-def command(run_dir: Path, open_: bool, format_: str, verbose: bool) -> int:
+def command(run_dir: Path, open_: bool, format_: str, config: Path | None, verbose: bool) -> int:
     """Show what a finished eval says, and write it as a page, as Markdown and as JUnit.
 
     Writes report.html (one file that opens offline: tables, plots, every answer with both
@@ -24,6 +33,7 @@ def command(run_dir: Path, open_: bool, format_: str, verbose: bool) -> int:
     Example:
       modularsql report run --open
     """
+    settings_of(config)  # none has a say here, but a wrong one is an error everywhere
     from modularsql.service.reporting import report
 
     done = report(run_dir)

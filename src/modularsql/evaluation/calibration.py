@@ -54,7 +54,7 @@ def calibrate(run: Run) -> Calibration:
     systems = run.counted_by_system()
     verdicts = [verdict for some in systems.values() for verdict in some]
     return Calibration(
-        base="grain" if GRAIN in tried else "p1-p2",
+        base="grain" if GRAIN.name in {patch.name for patch in tried} else "p1-p2",
         thresholds={patch.setting: chosen(verdicts, patch) for patch in tried},
         tables=(
             *(sweep(verdicts, patch) for patch in tried),
@@ -109,9 +109,7 @@ def halves(verdicts: Sequence[Verdict], tried: Sequence[Patch]) -> Table:
     rows = [
         (patch.name, patch.setting, way, fit.tau, fit.here, fit.there, fit.in_use)
         for patch in tried
-        for way, fit in zip(
-            ("A, judged on B", "B, judged on A"), fit_halves(parts, patch), strict=True
-        )
+        for way, fit in zip(_WAYS, fit_halves(parts, patch), strict=True)
     ]
     names = [sorted({verdict.question.db for verdict in part}) for part in parts]
     said = f"Part A: {', '.join(names[0])}." if names[0] != names[1] else "Parts of questions."

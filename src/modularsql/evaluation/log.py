@@ -111,15 +111,12 @@ def to_line(record: Record) -> str:
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def read_log(content: bytes) -> tuple[dict[int, Record], int]:
-    """The records of a log by pair, and how many bytes of it are whole lines.
+def read_log(lines: Iterable[bytes]) -> dict[int, Record]:
+    """The records of a log by pair; a later record of a pair replaces an earlier one.
 
-    A later record of a pair replaces an earlier one. What a crash left of a last line is not
-    read; raises `ValueError` for a broken line before it.
+    Raises `ValueError` for a broken line.
     """
-    whole = content.rfind(b"\n") + 1
-    lines = content[:whole].splitlines()
-    return {record.pair: record for record in _records(lines)}, whole
+    return {record.pair: record for record in _records(lines)}
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[Record]:

@@ -192,6 +192,10 @@ def trace_json(trace: Trace) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, **found, "cost": asdict(trace.cost())}
 
 
+NO_TRACE = "trace"
+"""The kind of error that says so."""
+
+
 def write_trace(trace: Trace, path: Path) -> None:
     """Write the document, as a page where the file is named so; `InputError` where it cannot be."""
     document = trace_json(trace)
@@ -200,7 +204,9 @@ def write_trace(trace: Trace, path: Path) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise InputError(f"cannot write the trace to {path}: {error.strerror}") from error
+        raise InputError(
+            f"cannot write the trace to {path}: {error.strerror}", "name another file", NO_TRACE
+        ) from error
 
 
 def _text(path: Path) -> str:

@@ -14,7 +14,7 @@ from modularsql import __version__
 from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, read_dataset
-from modularsql.evaluation.log import Record
+from modularsql.evaluation.log import Record, to_line
 from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.metrics.tolerant import NAME as TOLERANT
 from modularsql.evaluation.metrics.ves import TIMED
@@ -23,7 +23,7 @@ from modularsql.evaluation.predictions import Predictions, read_predictions
 from modularsql.evaluation.run import Run, fill
 from modularsql.evaluation.summary import candidate_name, pool_scores, summary
 from modularsql.rows.tolerance import Tolerance
-from modularsql.service import run_files
+from modularsql.service import run_files, run_folder
 from modularsql.service.scoring import Scoring, scoring_work
 from modularsql.service.sources import check_root, find_databases, marks
 from modularsql.service.workers import run_all
@@ -34,11 +34,13 @@ ALWAYS = ("set_ex", "multiset_ex")
 
 @dataclass(slots=True)
 class Standing:
-    """How far a run is: pairs done, and the scores of each system so far."""
+    """How far a run is: pairs done, and the scores of each system so far; in the timing pass
+    (`timing`) right answers timed."""
 
     done: int
     total: int
     right: dict[str, list[float]]
+    timing: bool = False
 
 
 Progress = Callable[[Standing], None]
@@ -93,8 +95,9 @@ def evaluate(request: EvalRequest) -> Evaluated:
     answers = {**answers_of(systems), **_candidates(request, dataset)}
     plan = make_plan(dataset, answers, databases, _policies(request))
     about = _about(request, asked, dataset, systems, databases)
-    with run_files.locked(request.out):
-        about, records = run_files.begin(request.out, about)
+    with run_folder.locked(request.out):
+        about = run_folder.begin(request.out, about)
+        records = run_files.read_records(request.out)
         known = len(records)
         _run(plan, records, asked, request)
         if request.turns:
@@ -113,14 +116,14 @@ def _run(plan: Plan, records: dict[int, Record], asked: Scoring, request: EvalRe
     """Fill `records`, writing each to the log as it comes."""
     batches = without(plan, records)
     seen = _Seen(plan, records, request.progress)
-    log = run_files.Log(request.out)
+    log = run_folder.Log(request.out)
     # What is needed at the end is imported while the workers work.
     threading.Thread(target=run_files.prepare, daemon=True).start()
     work = scoring_work(asked, request.settings)
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]
-            log.add(found)
+            log.add(map(to_line, found))
             records.update((record.pair, record) for record in found)
             seen.add(found)
 
@@ -131,13 +134,17 @@ def _time(plan: Plan, records: dict[int, Record], request: EvalRequest) -> None:
     from modularsql.service.timing import time_all
 
     records.update(untimed(records))
-    log = run_files.Log(request.out)
-    times = time_all(races(plan, records), request.turns, request.settings)
-    with closing(log), closing(times) as results:
+    log = run_folder.Log(request.out)
+    todo = races(plan, records)
+    standing = Standing(0, len(todo), {}, timing=True)
+    with closing(log), closing(time_all(todo, request.turns, request.settings)) as results:
         for some in results:
             found = [with_times(records[one.pair], one.timing) for one in some]
-            log.add(found)
+            log.add(map(to_line, found))
             records.update((record.pair, record) for record in found)
+            standing.done += len(found)
+            if request.progress is not None:
+                request.progress(standing)
 
 
 class _Seen:

@@ -9,11 +9,10 @@ traces/ID.json     what happened to each question
 
 import hashlib
 import json
-import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -23,15 +22,15 @@ from modularsql import __version__
 from modularsql.config import Settings
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.evaluation.datasets import Dataset, Question, database_file, read_dataset
+from modularsql.evaluation.files import write_text
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Model
 from modularsql.records import Cost
-from modularsql.service.asking import AskRequest, Conversation, Reply, conversation
+from modularsql.service.asking import NO_TRACE, AskRequest, Conversation, Reply, conversation
 from modularsql.service.jsonable import SCHEMA_VERSION
-from modularsql.service.run_files import locked, read_json, write_json
+from modularsql.service.run_folder import GO_ON, Log, begin, broken, locked, read_lines, write_json
 
-_RECORD, _LOG = "run.json", "log.jsonl"
 # What makes no difference to a prediction.
 _FREE = frozenset(
     "jobs fail_on record reply_cache model_timeout model_attempts prices telemetry".split()
@@ -104,7 +103,8 @@ def predict(request: PredictRequest) -> PredictSummary:
     if model is None:
         raise SetupError("predict needs a model", "give --model NAME", "model")
     with locked(request.out):
-        done = _begin(request, dataset)
+        begin(request.out, {"version": __version__, "inputs": inputs(request, dataset)})
+        done = _read_log(request.out, dataset)
         resumed = len(done)
         open_ = [question for question in dataset.questions if question.id not in done]
         _answer(open_, request, model, done)
@@ -112,7 +112,7 @@ def predict(request: PredictRequest) -> PredictSummary:
     return _summary(dataset, done, resumed, request.out)
 
 
-def fingerprint(request: PredictRequest) -> dict[str, Any]:
+def inputs(request: PredictRequest, dataset: Dataset) -> dict[str, Any]:
     """What predictions depend on: settings, prompts, and a hash of every file given."""
     prompts = files("modularsql.pipeline") / "prompts"
     texts = {p.name: p.read_bytes() for p in sorted(prompts.iterdir(), key=lambda p: p.name)}
@@ -121,7 +121,7 @@ def fingerprint(request: PredictRequest) -> dict[str, Any]:
     return {
         "settings": settings,
         "prompts": {name: _hash(text) for name, text in texts.items()},
-        "dataset": _hash(read_dataset(request.dataset).path.read_bytes()),
+        "dataset": _hash(dataset.path.read_bytes()),
         **{name: _hash(path.read_bytes()) for name, path in given.items() if path is not None},
     }
 
@@ -130,42 +130,19 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _begin(request: PredictRequest, dataset: Dataset) -> dict[str, Predicted]:
-    path, log = request.out / _RECORD, request.out / _LOG
-    about = {"version": __version__, "fingerprint": fingerprint(request)}
-    if not path.exists():
-        if log.exists():
-            raise InputError(f"{request.out} holds a log without {_RECORD}", "name another --out")
-        write_json(path, about)
-        return {}
-    before = read_json(path).get("fingerprint", {})
-    changed = sorted(_changed(before, about["fingerprint"]))
-    if changed:
-        raise InputError(
-            f"{request.out} holds a run with other {', '.join(changed)}", "name another --out"
-        )
+def _read_log(folder: Path, dataset: Dataset) -> dict[str, Predicted]:
+    """The questions that are answered, by id. Raises `InputError`."""
     known = {question.id for question in dataset.questions}
-    return {one.id: one for one in _read_log(log) if one.id in known}
-
-
-def _changed(before: Any, now: Any, name: str = "inputs") -> Iterable[str]:
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in {*before, *now}:
-            yield from _changed(before.get(key), now.get(key), str(key))
-    elif before != now:
-        yield name
-
-
-def _read_log(log: Path) -> Iterable[Predicted]:
-    """The whole lines of a log; one that a crash has cut is removed."""
-    content = log.read_bytes() if log.exists() else b""
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(log, whole)
-    for line in content[:whole].splitlines():
-        with suppress(ValueError, TypeError):
+    done = {}
+    try:
+        for line in read_lines(folder):
             found = json.loads(line)
-            yield Predicted(**{**found, "candidates": tuple(found["candidates"])})
+            one = Predicted(**{**found, "candidates": tuple(found["candidates"])})
+            if one.id in known:
+                done[one.id] = one
+    except (ValueError, TypeError, KeyError) as error:
+        raise broken(folder, error) from None
+    return done
 
 
 class _Talks(threading.local):
@@ -187,26 +164,16 @@ def _answer(
     # Questions about one database stand together, so that few engines are opened.
     ordered = sorted(questions, key=lambda q: q.db)
     try:
-        with (
-            (request.out / _LOG).open("a", encoding="utf-8") as log,
-            ThreadPoolExecutor(jobs) as pool,
-        ):
+        with closing(Log(request.out)) as log, ThreadPoolExecutor(jobs) as pool:
             futures = [
                 pool.submit(_one, question, request, model, talks, stacks) for question in ordered
             ]
             try:
                 for future in as_completed(futures):
                     found = future.result()
-                    log.write(json.dumps(plain(asdict(found)), ensure_ascii=False) + "\n")
-                    log.flush()
+                    log.add([json.dumps(plain(asdict(found)), ensure_ascii=False)])
                     done[found.id] = found
                     request.progress(len(done), total, "")
-            except OSError as error:
-                raise SetupError(
-                    f"cannot write {request.out / _LOG}: {error.strerror}",
-                    "make room and run the same command: it goes on where it stopped",
-                    "output",
-                ) from error
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
     finally:
@@ -243,6 +210,8 @@ def _one(
     try:
         reply = talks.talk.ask(question.question, hint=question.hint, trace=trace)
     except (ModelError, InputError) as error:
+        if error.kind == NO_TRACE:  # no fault of the question
+            raise SetupError(error.message, GO_ON, "output") from error
         return Predicted(id=question.id, db=question.db, sql="", problem=error.message)
     return _predicted(question, reply)
 
@@ -273,7 +242,7 @@ def _write(dataset: Dataset, done: Mapping[str, Predicted], out: Path) -> None:
         if q.id in done
     )
     text = "".join(json.dumps(plain(pool), ensure_ascii=False) + "\n" for pool in pools)
-    (out / "pools.jsonl").write_text(text, encoding="utf-8")
+    write_text(out / "pools.jsonl", text)
 
 
 def _summary(

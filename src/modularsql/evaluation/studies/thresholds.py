@@ -5,7 +5,7 @@ the databases left out is what a choice is worth (paper, section 4.6 and appendi
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from modularsql.config import Settings
@@ -89,9 +89,14 @@ GRAIN = Patch(
 
 
 def patches(run: Run) -> list[Patch]:
-    """The patches whose outcomes the run has."""
+    """The patches whose outcomes the run has, at the thresholds it was made with."""
     tried = {one.policy for v in run.all_verdicts() for one in v.record.guarded}
-    return [patch for patch in (P1, P2, GRAIN) if patch.outcome in tried]
+    used = run.about["inputs"]["settings"]
+    return [
+        replace(patch, operating=used.get(patch.setting, patch.operating))
+        for patch in (P1, P2, GRAIN)
+        if patch.outcome in tried
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +125,9 @@ def fires(verdicts: Iterable[Verdict], patch: Patch) -> list[Fire]:
 
 def _ratio(verdict: Verdict, after: Guarded, patch: Patch) -> float:
     """What is compared with the threshold."""
-    if patch is GRAIN:
+    if patch.outcome == GRAIN_OPEN:
         return inf if after.factor is None else after.factor
-    ratio = verdict.record.pred.dup_ratio if patch is P1 else after.ratio
+    ratio = verdict.record.pred.dup_ratio if patch.outcome == P1_OPEN else after.ratio
     return ratio or 0.0
 
 
@@ -132,7 +137,7 @@ def net(found: Iterable[Fire], patch: Patch, tau: float) -> int:
 
 
 def best(found: Sequence[Fire], patch: Patch) -> float:
-    """The threshold with the highest net, the most careful of equals; the paper's where none
+    """The threshold with the highest net, the most careful of equals; the one in use where none
     has a net above zero."""
     nets = {tau: net(found, patch, tau) for tau in (*patch.grid, patch.operating)}
     highest = max(nets.values())
