@@ -18,7 +18,7 @@ ABOUT: dict[str, Any] = {
         "databases": {},
         "dataset": {"sha256": "1", "path": "dev.json"},
         "missing_databases": [],
-        "settings": {"tau_inject": 0.8, "tau_remove": 0.1, "tau_repeat": 1.5},
+        "settings": {"timeout": 5.0, "tau_inject": 0.8, "tau_remove": 0.1, "tau_repeat": 1.5},
     },
 }
 

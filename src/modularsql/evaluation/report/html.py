@@ -77,7 +77,7 @@ def _facts(run: Run) -> str:
     parts = [
         inputs["dataset"]["path"],
         f"{len(run.verdicts):,} prediction sets",
-        f"limit {inputs['settings']['timeout']:g} s" if "settings" in inputs else "",
+        f"limit {inputs['settings']['timeout']:g} s",
         f"modularsql {run.about.get('modularsql', '')}",
         str(run.about.get("started", "")),
     ]
