@@ -65,6 +65,23 @@ def test_a_name_without_show_is_answered_with_the_right_call(run: Run) -> None:
     assert "(write modularsql rules show chasm)" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("shwo", "fan_out_sum"), "write modularsql rules show fan_out_sum"),
+        (("shwo", "fan_out_smu"), "nearest: fan_out_sum"),
+        (("fanoutsum",), "nearest: fan_out_sum"),
+        (("show", "semi_jion"), "nearest: semi_join"),
+    ],
+)
+def test_a_misspelled_call_is_answered_with_what_was_meant(
+    run: Run, words: tuple[str, ...], hint: str
+) -> None:
+    ran = run("rules", *words)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert hint in ran.stderr
+
+
 def test_show_without_a_name_is_refused(run: Run) -> None:
     ran = run("rules", "show")
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -56,6 +56,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "SELECT id FROM ticket WHERE -5 > seen",
         "The values of seen go from 10 to 30.",
     ),
+    "a condition as it was written": (
+        "SELECT id FROM ticket WHERE lower( place )='xyz'  AND -- late\n seen > 0",
+        "meets lower( place )='xyz'. That",
+    ),
     "a value in other case": (
         "SELECT id FROM ticket WHERE place = 'riga'",
         "none of the 3 rows of ticket meets place = 'riga'. That may be right. place holds 'Riga'.",
@@ -75,7 +79,7 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "a join without partners": (
         "SELECT t.id FROM ticket t JOIN fine f ON f.ticket_id = t.id WHERE t.seen > 10",
-        "JOIN fine AS f ON f.ticket_id = t.id leaves none of the 2 rows before it.",
+        "JOIN fine f ON f.ticket_id = t.id leaves none of the 2 rows before it.",
     ),
     "a join between commas": (
         "SELECT t.id FROM ticket t, fine f WHERE f.ticket_id = t.id",
@@ -83,7 +87,7 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "a join on half of a key": (
         "SELECT p.a FROM pair p JOIN pair q ON q.a = p.b AND q.b > 2 JOIN ticket t ON t.id = p.a",
-        "JOIN pair AS q ON q.a = p.b AND q.b > 2 leaves none of the 3 rows before it.",
+        "JOIN pair q ON q.a = p.b AND q.b > 2 leaves none of the 3 rows before it.",
     ),
     "a table without rows": (
         "SELECT t.id FROM ticket t JOIN barren b ON b.ticket_id = t.id",
@@ -102,7 +106,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "a view without rows": ("SELECT id FROM late", "late holds no rows."),
     "an anti-join": (
         "SELECT id FROM ticket WHERE id NOT IN (SELECT ticket_id FROM fine)",
-        "none of the 3 rows of ticket meets NOT id IN (SELECT ticket_id FROM fine).",
+        "none of the 3 rows of ticket meets id NOT IN (SELECT ticket_id FROM fine).",
     ),
     "a left join whose partners are asked for": (
         "SELECT t.id FROM ticket t LEFT JOIN fine f ON f.ticket_id = t.id WHERE f.paid = 1",

@@ -60,7 +60,7 @@ def test_a_sum_brings_both_values_the_join_and_the_rows_most_repeated(shop: Engi
     finding = about(run(shop, f"SELECT SUM(b.amount) {JOINED}"), "fan_out_sum")
     measured = dict(finding.measured)
     sql = measured.pop("sql")
-    on = "JOIN part_payment AS p ON p.bill_id = b.bill_id"
+    on = "JOIN part_payment p ON p.bill_id = b.bill_id"
     step = {"join": on, "conditions": [], "rows_before": 4, "rows_after": 7, "entity_rows": 4}
     assert measured == {
         "rows_before": 4,
@@ -114,7 +114,7 @@ def test_groups_are_told_by_the_one_that_differs_most(shop: Engine) -> None:
 def test_the_join_that_multiplies_is_told_from_those_that_do_not(shop: Engine) -> None:
     sql = f"SELECT SUM(b.amount) {JOINED} JOIN shop s ON s.shop_id = b.shop_id WHERE p.id < 6"
     measured = about(run(shop, sql), "fan_out_sum").measured
-    assert measured["join"] == "JOIN part_payment AS p ON p.bill_id = b.bill_id"
+    assert measured["join"] == "JOIN part_payment p ON p.bill_id = b.bill_id"
     assert [(j["rows_before"], j["rows_after"]) for j in measured["joins"]] == [(4, 5), (5, 5)]
     assert measured["joins"][0]["conditions"] == ["p.id < 6"]
 
@@ -124,8 +124,8 @@ def test_tables_between_commas_are_joined_where_their_condition_is_settled(shop:
     sql += "WHERE b.shop_id = s.shop_id AND p.bill_id = b.bill_id"
     measured = about(run(shop, sql), "fan_out_sum").measured
     assert [(j["join"], j["rows_after"]) for j in measured["joins"]] == [
-        (", bill AS b", 4),
-        (", part_payment AS p", 7),
+        (", bill b", 4),
+        (", part_payment p", 7),
     ]
 
 
@@ -134,7 +134,7 @@ def test_a_parent_read_after_its_children_is_repeated_by_the_join_that_brings_it
 ) -> None:
     sql = "SELECT SUM(b.amount) FROM part_payment p JOIN bill b ON p.bill_id = b.bill_id"
     finding = about(run(shop, sql), "fan_out_sum")
-    assert finding.cause == finding.measured["join"] == "JOIN bill AS b ON p.bill_id = b.bill_id"
+    assert finding.cause == finding.measured["join"] == "JOIN bill b ON p.bill_id = b.bill_id"
     assert finding.measured["joins"][0]["entity_rows"] == 4
 
 
@@ -190,7 +190,7 @@ def test_rows_that_come_back_repeated_bring_joins_and_examples(shop: Engine) -> 
 
 def test_tables_that_nothing_connects_show_their_product(shop: Engine) -> None:
     finding = about(run(shop, "SELECT b.bill_id, s.shop_id FROM bill b, shop s"), "cartesian")
-    assert finding.cause == ", shop AS s"
+    assert finding.cause == ", shop s"
     assert [(j["rows_before"], j["rows_after"]) for j in finding.measured["joins"]] == [(4, 8)]
 
 

@@ -103,3 +103,12 @@ def test_groups_that_are_all_there_are_not_mentioned(open_database: Open) -> Non
     assert "inner_join_drops_groups" not in {
         f.rule for f in Guard(engine).run(DROPS + "o.id, o.name").findings
     }
+
+
+def test_both_tables_are_named(yard: Engine) -> None:
+    answer = Guard(yard).run("SELECT b.feet, o.name FROM boat b JOIN owner o ON o.id=b.owner_id")
+    [finding] = [f for f in answer.findings if f.rule == "row_loss"]
+    assert finding.message.startswith(
+        "2 of 5 rows of boat have no match in owner and are left out (JOIN owner o ON "
+        "o.id=b.owner_id)"
+    )

@@ -20,10 +20,10 @@ def command(show: str | None, name: str | None, format_: str, verbose: bool) -> 
       modularsql rules show fan_out_sum
     """
     from modularsql.errors import InputError
-    from modularsql.service.ruling import all_rules, one_rule, rules_json
+    from modularsql.service.ruling import all_rules, one_rule, rules_json, suggestion
 
     if show not in (None, "show"):
-        raise InputError(f"rules does not know {show!r}", f"write modularsql rules show {show}")
+        raise InputError(f"rules does not know {show!r}", suggestion(show, name))
     if show and not name:
         raise InputError("rules show needs the name of a rule", "see modularsql rules")
     found = [one_rule(name)] if name is not None else all_rules()

@@ -66,8 +66,7 @@ def _compiled_only(action: int, table: str) -> bool:
     """
     if action == sqlite3.SQLITE_UPDATE and table in _SCHEMA_TABLES:
         return True
-    writes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-    return action in writes and table.endswith(_RTREE_TABLES)
+    return action in _WRITES and table.endswith(_RTREE_TABLES)
 
 
 class Authorizer:
@@ -99,10 +98,25 @@ _ACTIONS = """
     DROP_TEMP_TABLE DROP_TEMP_INDEX DROP_TEMP_VIEW DROP_TEMP_TRIGGER
     """.split()
 _NAMES = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in _ACTIONS}
+_WRITES = {
+    sqlite3.SQLITE_INSERT: "into",
+    sqlite3.SQLITE_UPDATE: "of",
+    sqlite3.SQLITE_DELETE: "from",
+}
 
 
 def _describe(action: int, first: str | None, second: str | None) -> str:
     if action == sqlite3.SQLITE_FUNCTION:
         return f"the function {second}() is not on the list of allowed functions"
+    return f"{_deed(action, first or '', second or '')} is not allowed: queries may only read"
+
+
+def _deed(action: int, first: str, second: str) -> str:
+    if action in _WRITES and first in (*_SCHEMA_TABLES, "sqlite_temp_master"):
+        # What SQLite asks first of all for CREATE, DROP and the rest of them.
+        return "changing the schema (CREATE, ALTER, DROP)"
+    if action == sqlite3.SQLITE_ATTACH and not first:
+        return "ATTACH or VACUUM"
     what = _NAMES.get(action, f"action {action}")
-    return f"{what} {first or ''}".strip() + " is not allowed: queries may only read"
+    of = second if action == sqlite3.SQLITE_ALTER_TABLE else first
+    return f"{what} {_WRITES.get(action, '')} {of}".replace("  ", " ").strip()

@@ -18,7 +18,7 @@ from modularsql.multiplicity.evidence import examples_of, step_counts, values_of
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.row_loss import lookups, lost_rows
 from modularsql.multiplicity.steps import Step, steps_of
-from modularsql.multiplicity.words import text
+from modularsql.multiplicity.words import names, text
 from modularsql.records import Finding
 from modularsql.sql.outermost import select_place
 from modularsql.sql.statement import Statement
@@ -53,8 +53,10 @@ def _losses(query: Query, state: State, purse: Purse) -> list[Finding]:
         return []
     place = state.statement.place(select_place(state.statement))
     rows, *kept = outcome.rows[0]
+    looked_up = [one.source for one in found]
+    of = names([s for s in query.block.sources if s not in looked_up], query.block)
     return [
-        say.row_loss(one.join, one.source.name, rows - count, rows, place)
+        say.row_loss(one.join, (one.source.name, of), rows - count, rows, place)
         for one, count in zip(found, kept, strict=True)
         if count < rows
     ]

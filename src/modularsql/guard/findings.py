@@ -127,13 +127,18 @@ def empty(place: Place) -> Finding:
     )
 
 
-def row_loss(join: str, table: str, lost: int, rows: int, place: Place) -> Finding:
-    """An inner join to a table of one partner at most leaves rows out."""
+def row_loss(join: str, tables: tuple[str, str], lost: int, rows: int, place: Place) -> Finding:
+    """An inner join to a table of one partner at most leaves rows out.
+
+    `tables` are that one, and what the rows are of.
+    """
+    table, of = tables
     return Finding(
         rule=ROW_LOSS,
         severity=Severity.INFO,
         message=(
-            f"{lost:,} of {rows:,} rows have no match in {table} and are left out ({join}); "
+            f"{lost:,} of {rows:,} rows of {of} have no match in {table} and are left out "
+            f"({join}); "
             "a LEFT JOIN would keep them."
         ),
         line=place[0],

@@ -19,9 +19,9 @@ def unknown(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in asked if name not in known)
 
 
-def nearest(name: str) -> str:
-    """What to do about an unknown name, as a hint."""
-    near = ", ".join(get_close_matches(name, rule_names()))
+def nearest(name: str, among: Iterable[str] = ()) -> str:
+    """What to do about an unknown name, as a hint; `among` are the names if not the rules'."""
+    near = ", ".join(get_close_matches(name, tuple(among) or rule_names()))
     return f"nearest: {near}" if near else "see modularsql rules"
 
 

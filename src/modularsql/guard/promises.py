@@ -12,10 +12,14 @@ from sqlglot import exp
 from modularsql.guard.grain import Measured
 from modularsql.guard.patches import Result, rerun
 from modularsql.guard.session import Session
+from modularsql.multiplicity.bound import written_out
+from modularsql.multiplicity.evidence import at_grain
 from modularsql.multiplicity.measure import bare
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
-from modularsql.rows import Row, Rows, distinct_rows
+from modularsql.multiplicity.words import names, text
+from modularsql.rows import Row, Rows, comparable, distinct_rows
+from modularsql.rows.tolerance import Tolerance, equal_within
 from modularsql.sql.outermost import Declined, outermost
 from modularsql.sql.parse import follow, parse_text, path
 from modularsql.sql.statement import Statement
@@ -49,6 +53,7 @@ def check(
     if _moves_sources(edit, one) and one.distinct != _rows_seen(select, session):
         return Declined(reason="the rewritten query read other rows")
     problem = _PROMISES[edit.promise](block, *sides, session)
+    problem = problem or _other_value(edit, one, sides[1], session)
     return Declined(reason=problem) if problem else Checked(result=after)
 
 
@@ -92,6 +97,29 @@ def _with_ctes(select: exp.Select, copy: exp.Select) -> exp.Select:
             copy.set("with_", clause.copy())
         node = node.parent
     return copy
+
+
+def _other_value(edit: Edit, one: Measured, after: Result, session: Session) -> str:
+    """Whether an aggregate is not what it is with each row of the measured entity once."""
+    issue = one.issue
+    if edit.promise not in (Promise.SET, Promise.GROUPS) or not issue.multipliers:
+        return ""
+    definitions = _with_ctes(issue.block.select, exp.Select()).args.get("with_")
+    wanted = at_grain(issue, definitions)
+    if wanted is None or len(after.rows.columns) != len(issue.block.outputs):
+        return ""
+    found = session.run(written_out(wanted.select, session.engine.dialect))
+    if not isinstance(found, Rows) or found.truncated:
+        return ""
+    got = [tuple(row[at] for at in wanted.outputs) for row in after.rows.rows]
+    near = [_ROUNDED] * len(wanted.outputs)
+    if equal_within(comparable(found.rows), comparable(got), near) is not False:
+        return ""
+    return f"{text(issue.node)} would not be what it is with each row of {names(issue.entity)} once"
+
+
+_ROUNDED = Tolerance(relative=1e-9, absolute=1e-9)
+"""Sums of numbers with a point depend a little on the order of their rows."""
 
 
 def _rows_seen(select: exp.Select, session: Session) -> int | None:

@@ -12,6 +12,7 @@ from modularsql.guard.choosing import Case
 from modularsql.multiplicity.grain import multiplied, output_entity
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.words import names
+from modularsql.sql.quote import quoted
 
 LONGEST_SQL, LONGEST_SCHEMA = 600, 1_500  # characters (paper, appendix C)
 LONGEST_QUESTION = 2_000
@@ -57,7 +58,7 @@ def grain_of(query: Query | None) -> str | None:
         return None
     group = block.select.args.get("group")
     if group is not None:
-        keys = [" ".join(key.sql(comments=False).split()) for key in group.expressions]
+        keys = [quoted(key) for key in group.expressions]
         return clipped(" and ".join(keys), 120) or None
     if block.is_aggregate:
         return "result (all rows put together)"

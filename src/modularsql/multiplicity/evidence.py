@@ -15,8 +15,10 @@ from modularsql.multiplicity.measure import bare, groups_of, identity_of, key_of
 from modularsql.multiplicity.model import Aggregate, Block, Query, Source
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.steps import Step, read_step
+from modularsql.sql.quote import quoted
 
 EXAMPLES = 3
+_SOME_GROUPS = ("having", "limit", "offset", "distinct", "qualify")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,14 @@ class Values:
 
     select: exp.Select
     groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtGrain:
+    """A query of what some output columns of a SELECT are to hold; `outputs` are their numbers."""
+
+    select: exp.Select
+    outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,28 +78,76 @@ def values_of(issue: Issue, query: Query) -> Values | None:
     Only for sums, counts and averages of what the entity's row settles; an argument that also
     depends on the rows it is joined with has no value at that grain.
     """
+    groups = _groups(issue)
+    both = _by_group(issue, query.node.args.get("with_"))
+    if both is None or not groups:
+        return None if both is None else Values(select=both, groups=())
+    apart = exp.Abs(this=exp.column("a") - exp.column("b"))
+    worst = exp.select("*").from_(both.subquery("w"), copy=False)
+    by = [exp.column(f"g{i}") for i in range(1, len(groups) + 1)]
+    worst.order_by(exp.Ordered(this=apart, desc=True, nulls_first=False), *by, copy=False)
+    return Values(select=worst.limit(1, copy=False), groups=_labels(groups))
+
+
+def at_grain(issue: Issue, definitions: exp.With | None) -> AtGrain | None:
+    """What the SELECT shows of an aggregate, had each group each row of the entity once.
+
+    None where it shows it together with what changes from row to row, and where HAVING, LIMIT or
+    DISTINCT let only some of the groups through.
+    """
+    block = issue.block
+    both = _by_group(issue, definitions)
+    if both is None or any(block.select.args.get(clause) for clause in _SOME_GROUPS):
+        return None
+    groups = {exp.column(f"g{i}"): g for i, g in enumerate(_groups(issue), 1)}
+    shown: dict[int, exp.Expr] = {}
+    for number, output in enumerate(block.outputs):
+        own = [part for part in output.expression.walk() if part is issue.node]
+        term = next((name for name, g in groups.items() if g == output.expression), None)
+        if term is not None:
+            shown[number] = term
+        elif own and (value := _with_value(output.expression, issue.node)) is not None:
+            shown[number] = value
+    if not any(column not in groups for column in shown.values()):
+        return None
+    columns = [exp.alias_(column.copy(), f"c{n}") for n, column in enumerate(shown.values())]
+    select = exp.select(*columns).from_(both.subquery("w"), copy=False)
+    return AtGrain(select=select, outputs=tuple(shown))
+
+
+def _with_value(expression: exp.Expr, aggregate: exp.Expr) -> exp.Expr | None:
+    """An expression over an aggregate with its value `b` instead; None where it needs more."""
+    if expression is aggregate:
+        return exp.column("b")
+    nodes = list(expression.walk())
+    at = next(i for i, part in enumerate(nodes) if part is aggregate)
+    copy = expression.copy()
+    list(copy.walk())[at].replace(exp.column("b"))
+    columns = list(copy.find_all(exp.Column, exp.AggFunc, exp.Query))
+    return copy if columns == [exp.column("b")] else None
+
+
+def _groups(issue: Issue) -> list[exp.Expr]:
+    return groups_of(issue.block) if issue.within else []
+
+
+def _by_group(issue: Issue, definitions: exp.Expr | None) -> exp.Select | None:
+    """For each group (`g1` …) the aggregate as it is, `a`, and with each row once, `b`."""
     block = issue.block
     aggregate = next((a for a in block.aggregates if a.node is issue.node), None)
     identity = _identity(issue.entity)
     if aggregate is None or not identity or not _is_plain(aggregate, issue):
         return None
-    groups = groups_of(block) if issue.within else []
-    columns = [*_named(groups, "g"), *_named(identity, "c")]
+    columns = [*_named(_groups(issue), "g"), *_named(identity, "c")]
     value = exp.alias_(arguments(aggregate)[0].copy(), "v")
     rows = bare(block.select, [*columns, value])
-    with_definitions(rows, query)
-    names = [column.alias for column in columns]
-    copies = _copies(rows, [*names, "v"])
-    by = [exp.column(f"g{i}") for i in range(1, len(groups) + 1)]
+    if definitions is not None and rows.args.get("with_") is None:
+        rows.set("with_", definitions.copy())
+    copies = _copies(rows, [*(column.alias for column in columns), "v"])
+    by = [exp.column(column.alias) for column in columns if column.alias.startswith("g")]
     now, once = (exp.alias_(part, name) for part, name in zip(_both(aggregate), "ab", strict=True))
     both = exp.select(*(b.copy() for b in by), now, once).from_(copies.subquery("d"), copy=False)
-    if not by:
-        return Values(select=both, groups=())
-    both.group_by(*(b.copy() for b in by), copy=False)
-    apart = exp.Abs(this=exp.column("a") - exp.column("b"))
-    worst = exp.select("*").from_(both.subquery("w"), copy=False)
-    worst.order_by(exp.Ordered(this=apart, desc=True, nulls_first=False), *by, copy=False)
-    return Values(select=worst.limit(1, copy=False), groups=_labels(groups))
+    return both.group_by(*by, copy=False) if by else both
 
 
 def examples_of(issue: Issue, query: Query) -> Examples | None:
@@ -163,7 +221,7 @@ def _named(columns: Sequence[exp.Expr], letter: str) -> list[exp.Expr]:
 
 def _labels(groups: Sequence[exp.Expr]) -> tuple[str, ...]:
     """The names of groups for people: the column's, else the expression as written."""
-    return tuple(g.name if isinstance(g, exp.Column) else g.sql(comments=False) for g in groups)
+    return tuple(g.name if isinstance(g, exp.Column) else quoted(g) for g in groups)
 
 
 def _count() -> exp.Count:

@@ -13,6 +13,7 @@ from modularsql.multiplicity.columns import conjuncts, is_volatile
 from modularsql.multiplicity.measure import bare, with_definitions
 from modularsql.multiplicity.model import Block, Query, Source
 from modularsql.multiplicity.rules.facts.links import homes_of, is_written
+from modularsql.sql.quote import quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Step:
 def written(part: exp.Expr) -> str:
     """A part of FROM in one line; a comma, which the parser calls CROSS JOIN, is a comma."""
     is_comma = isinstance(part, exp.Join) and part.kind == "CROSS" and not is_written(part)
-    line = " ".join((part.this if is_comma else part).sql(comments=False).split())
+    line = quoted(part.this if is_comma else part)
     return f", {line}" if is_comma else line
 
 

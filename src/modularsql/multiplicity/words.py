@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from modularsql.multiplicity.columns import conjuncts
 from modularsql.multiplicity.model import Block, Source
+from modularsql.sql.quote import quoted
 
 _MOST = 90  # characters of SQL in a message
 _TABLES = 5
@@ -44,8 +45,8 @@ def does(verb: str, sure: bool) -> str:
 
 
 def text(node: exp.Expr, most: int = _MOST) -> str:
-    """SQL in one line, cut where it is long."""
-    sql = " ".join(node.sql(comments=False).split())
+    """SQL as it was written, in one line, cut where it is long."""
+    sql = quoted(node)
     return sql if len(sql) <= most else sql[: most - 1].rstrip() + "…"
 
 

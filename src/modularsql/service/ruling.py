@@ -30,10 +30,17 @@ def all_rules() -> list[RulePage]:
 
 def one_rule(name: str) -> RulePage:
     """The rule, or rewrite, of that name; `InputError` with the nearest names if there is none."""
-    found = {page.name: page for page in (*all_rules(), *_rewrites())}
+    found = _pages()
     if name in found:
         return found[name]
-    raise InputError(f"no rule is called {name!r}", nearest(name), "not_found")
+    raise InputError(f"no rule is called {name!r}", nearest(name, found), "not_found")
+
+
+def suggestion(word: str, name: str | None) -> str:
+    """What was meant by `rules WORD [NAME]`, where WORD is not `show`: a command to write."""
+    meant = word if name is None else name
+    known = _pages()
+    return f"write modularsql rules show {meant}" if meant in known else nearest(meant, known)
 
 
 def check_names(allowed: Sequence[str]) -> None:
@@ -46,6 +53,10 @@ def rules_json(found: Iterable[RulePage]) -> dict[str, object]:
     """The object that `rules --format json` prints."""
     listed = [{"name": r.name, "summary": r.summary, "page": r.page} for r in found]
     return {"schema_version": SCHEMA_VERSION, "rules": listed}
+
+
+def _pages() -> dict[str, RulePage]:
+    return {page.name: page for page in (*all_rules(), *_rewrites())}
 
 
 def _rewrites() -> list[RulePage]:

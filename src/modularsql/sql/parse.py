@@ -75,7 +75,10 @@ _NOT_A_LINE_BREAK = re.compile(r"[^\n]")
 
 
 def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
-    """The tree of one statement. sqlglot accepts some text that no database does."""
+    """The tree of one statement; its root's `meta` holds the text and the dialect.
+
+    sqlglot accepts some text that no database does.
+    """
     if reason := _too_hard(tokens, text):
         return Unparsed(reason=reason)
     try:
@@ -89,7 +92,9 @@ def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
         return Unparsed(reason=f"our parser failed ({type(error).__name__})")
     if len(trees) != 1 or trees[0] is None:
         return Unparsed(reason="it is not one statement")
-    return _plain(trees[0], tokens)
+    tree = _plain(trees[0], tokens)
+    tree.meta.update(text=text, dialect=dialect)
+    return tree
 
 
 def _plain(tree: exp.Expr, tokens: Sequence[Token]) -> exp.Expr:
