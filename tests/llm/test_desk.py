@@ -57,6 +57,6 @@ def test_when_the_desk_is_closed_the_model_is_gone() -> None:
     with ModelDesk(ScriptedModel(echo)) as desk:
         door = desk.door()
         assert door.chat(request("a")).texts == ("A",)
-    fresh = DeskModel(door.name, door._address)
+    fresh = DeskModel(*door.__getstate__())
     with pytest.raises(ModelError, match="gone"):
         fresh.chat(request("b"))

@@ -16,7 +16,7 @@ import pytest
 
 from modularsql.config import Settings
 from modularsql.errors import SetupError
-from modularsql.service import in_workers, workers
+from modularsql.service import in_workers, pool, workers
 from modularsql.service.in_workers import Repaired, Task
 from modularsql.service.repairing import RepairSummary
 
@@ -101,7 +101,7 @@ def test_workers_that_cannot_start_are_an_error_with_a_next_step(
     repaired: Repair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A start that fails (exit takes one argument, not two) ends the process at once.
-    monkeypatch.setattr(workers, "_start", sys.exit)
+    monkeypatch.setattr(pool, "_start", sys.exit)
     with pytest.raises(SetupError, match="end as soon as they start") as caught:
         repaired([COPIES, COPIES])
     assert "MODULARSQL_WORKER_MEMORY_MB" in caught.value.hint
@@ -114,11 +114,11 @@ def test_a_pool_that_breaks_later_goes_on_with_the_next_question(
 ) -> None:
     tasks = [Task(id=str(at), database="d", sql="s") for at in range(5)]
 
-    def pool(left: list[Task], *_: object) -> object:
+    def some_pool(left: list[Task], *_: object) -> object:
         """Answers question 0, breaks at 1, answers 2 and breaks, and so on."""
         yield from ([Repaired(id=t.id, status="ok")] for t in left[:1] if int(t.id) % 2 == 0)
 
-    monkeypatch.setattr(workers, "_in_one_pool", pool)
+    monkeypatch.setattr(workers, "_in_one_pool", some_pool)
     found = list(in_workers.guard_all(tasks, Settings()))
     assert [(one.id, one.status) for one in found] == [
         ("0", "ok"),

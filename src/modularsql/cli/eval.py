@@ -88,6 +88,7 @@ def _tolerance(
     help="paper: 5 s, and gold that takes longer is left out and listed.",
 )
 @setting_option("jobs")
+@setting_option("cluster")
 @setting_option("timeout")
 @setting_option("score_rows", flag="max_rows")
 @format_option

@@ -37,6 +37,7 @@ from modularsql.cli.common import (
 )
 @setting_option("without")
 @setting_option("jobs")
+@setting_option("cluster")
 @common_options
 @reporting
 def command(

@@ -40,6 +40,7 @@ _MOST_PROBLEMS = 5
     help="Candidates for each question (JSONL, DeepEye-SQL snapshot), for rescues.",
 )
 @setting_option("jobs")
+@setting_option("cluster")
 @model_options
 @common_options
 @reporting

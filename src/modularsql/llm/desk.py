@@ -1,10 +1,11 @@
-"""One model for many processes: it stays in this one, and workers ask through a local socket.
+"""One model for many processes: it stays in this one, and workers ask through a socket.
 
 So the budget, the cache and the limit on calls hold for all workers together, and a process that
 runs foreign SQL has neither a key nor a need for the network.
 """
 
 import multiprocessing
+import secrets
 import threading
 from contextlib import suppress
 from multiprocessing.connection import Client, Connection, Listener
@@ -18,17 +19,19 @@ _GONE = (EOFError, OSError, multiprocessing.AuthenticationError)
 
 
 class ModelDesk:
-    """Serves a model to the processes that this one starts, while it is open."""
+    """Serves a model to the processes that get its door, while it is open."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, host: str | None = None) -> None:
+        """For processes of this machine, or for all that can reach `host`, an address of it."""
         self._model = model
-        self._listener = Listener(authkey=_key())
+        self._key = secrets.token_bytes(32)
+        self._listener = Listener(None if host is None else (host, 0), authkey=self._key)
         self._closed = False
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
     def door(self) -> "DeskModel":
         """The model as a worker process uses it; it can be sent there."""
-        return DeskModel(self._model.name, self._listener.address)
+        return DeskModel(self._model.name, self._listener.address, self._key)
 
     def _accept(self) -> None:
         while True:
@@ -65,7 +68,7 @@ class ModelDesk:
     ) -> None:
         self._closed = True
         with suppress(*_GONE):  # wakes the thread that waits for callers
-            Client(self._listener.address, authkey=_key()).close()
+            Client(self._listener.address, authkey=self._key).close()
         self._thread.join(5)
         self._listener.close()
 
@@ -73,15 +76,16 @@ class ModelDesk:
 class DeskModel:
     """A `Model` that asks a `ModelDesk`; each thread has its own connection."""
 
-    def __init__(self, name: str, address: Any) -> None:
+    def __init__(self, name: str, address: Any, key: bytes) -> None:
         self.name = name
         self._address = address
+        self._key = key
         self._local = threading.local()
 
-    def __getstate__(self) -> tuple[str, Any]:
-        return self.name, self._address
+    def __getstate__(self) -> tuple[str, Any, bytes]:
+        return self.name, self._address, self._key
 
-    def __setstate__(self, state: tuple[str, Any]) -> None:
+    def __setstate__(self, state: tuple[str, Any, bytes]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
     def chat(self, request: ChatRequest) -> ChatReply:
@@ -99,9 +103,5 @@ class DeskModel:
 
     def _connection(self) -> Any:
         if not hasattr(self._local, "connection"):
-            self._local.connection = Client(self._address, authkey=_key())
+            self._local.connection = Client(self._address, authkey=self._key)
         return self._local.connection
-
-
-def _key() -> bytes:
-    return bytes(multiprocessing.current_process().authkey)

@@ -1,7 +1,7 @@
 """The use case `ask`: a question in words to a guarded answer, on one database."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -70,8 +70,10 @@ class Conversation:
     deps: Deps
     turns: list[tuple[str, str]] = field(default_factory=list)
 
-    def ask(self, question: str, hint: str = "", trace: Path | None = None) -> Reply:
-        """Answer one question; `hint` and `trace` stand for those of the request.
+    def ask(
+        self, question: str, hint: str = "", keep: Callable[[Trace], None] = lambda trace: None
+    ) -> Reply:
+        """Answer one question; `hint` stands for that of the request, `keep` gets the trace.
 
         Raises `InputError` for an empty one, and `ModelError` when the model was of no use.
         """
@@ -79,7 +81,8 @@ class Conversation:
             raise InputError("the question is empty", "write what you want to know")
         with nullcontext() if self.request.settings.telemetry == "off" else span("ask"):
             asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
-        path = trace or self.request.trace
+        keep(asked.trace)
+        path = self.request.trace
         if path is not None:
             write_trace(asked.trace, path)
         if asked.failure is not None:
@@ -192,10 +195,6 @@ def trace_json(trace: Trace) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, **found, "cost": asdict(trace.cost())}
 
 
-NO_TRACE = "trace"
-"""The kind of error that says so."""
-
-
 def write_trace(trace: Trace, path: Path) -> None:
     """Write the document, as a page where the file is named so; `InputError` where it cannot be."""
     document = trace_json(trace)
@@ -205,7 +204,7 @@ def write_trace(trace: Trace, path: Path) -> None:
         path.write_text(text, "utf-8")
     except OSError as error:
         raise InputError(
-            f"cannot write the trace to {path}: {error.strerror}", "name another file", NO_TRACE
+            f"cannot write the trace to {path}: {error.strerror}", "name another file"
         ) from error
 
 

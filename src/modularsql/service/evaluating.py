@@ -213,7 +213,7 @@ def _asked(request: EvalRequest) -> Scoring:
             raise InputError(f"unknown metric {name!r}", f"known: {', '.join(METRICS)}")
     return Scoring(
         metrics=tuple(dict.fromkeys((*ALWAYS, *(request.metrics or METRICS)))),
-        guard=bool(request.guard),
+        guard=tuple(request.guard),
         smells=request.smells,
         tolerance=request.tolerance,
     )

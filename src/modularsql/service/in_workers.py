@@ -8,17 +8,19 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
 from modularsql.errors import ModularSqlError
-from modularsql.guard.policy_file import choose_policy
+from modularsql.guard.policy_file import ENDING, choose_policy
 from modularsql.guard.run import Guard
 from modularsql.llm.desk import ModelDesk
 from modularsql.ports import Model
 from modularsql.records import Answer, Cost, FailureKind, Rescue
 from modularsql.service.opened import Opened
-from modularsql.service.workers import Loss, Work, run_all
+from modularsql.service.pool import Loss
+from modularsql.service.workers import Work, run_all
 
 _MOST_CALLS = 4  # of a model for one question: two votes, each asked for twice
 
@@ -60,17 +62,27 @@ def guard_all(
     the workers. Raises `SetupError` when no worker can be started.
     """
     with ExitStack() as stack:
-        desk = None if model is None else stack.enter_context(ModelDesk(model))
+        desk = None if model is None else stack.enter_context(ModelDesk(model, _host(settings)))
         work = Work(
             prepare=partial(prepare, model=None if desk is None else desk.door()),
             do=guarded,
             seconds=partial(_seconds, _limit(settings, asks=model is not None)),
             smaller=_smaller,
             lost=_lost,
+            files=(Path(settings.policy),) if settings.policy.endswith(ENDING) else (),
             at_once=1 if model is None else settings.model_concurrency,
         )
         for some in stack.enter_context(closing(run_all(tasks, work, settings))):
             yield from some
+
+
+def _host(settings: Settings) -> str | None:
+    """Where workers on other machines find the model."""
+    if not settings.cluster:
+        return None
+    from modularsql.service.cluster import own_host
+
+    return own_host(settings.cluster)
 
 
 def _limit(settings: Settings, asks: bool) -> float:

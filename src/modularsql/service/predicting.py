@@ -9,10 +9,9 @@ traces/ID.json     what happened to each question
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -20,20 +19,20 @@ from typing import Any
 
 from modularsql import __version__
 from modularsql.config import Settings
-from modularsql.errors import InputError, ModelError, SetupError
+from modularsql.errors import SetupError
 from modularsql.evaluation.datasets import Dataset, Question, database_file, read_dataset
 from modularsql.evaluation.files import write_text
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Model
 from modularsql.records import Cost
-from modularsql.service.asking import NO_TRACE, AskRequest, Conversation, Reply, conversation
+from modularsql.service.answering import Predicted, Setup, answering, unanswered
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.run_folder import GO_ON, Log, begin, broken, locked, read_lines, write_json
 
 # What makes no difference to a prediction.
 _FREE = frozenset(
-    "jobs fail_on record reply_cache model_timeout model_attempts prices telemetry".split()
+    "jobs cluster fail_on record reply_cache model_timeout model_attempts prices telemetry".split()
 )
 
 
@@ -50,19 +49,6 @@ class PredictRequest:
     definitions: Path | None = None
     model: Model | None = None
     progress: Callable[[int, int, str], None] = lambda done, total, words: None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
-    """One answered question, as the log keeps it. `sql` is "" where none was written."""
-
-    id: str
-    db: str
-    sql: str
-    candidates: tuple[str, ...] = ()
-    confidence: float | None = None
-    problem: str | None = None
-    cost: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,87 +131,52 @@ def _read_log(folder: Path, dataset: Dataset) -> dict[str, Predicted]:
     return done
 
 
-class _Talks(threading.local):
-    """Each thread's conversation with the database it is at; one process of an engine each."""
-
-    def __init__(self) -> None:
-        self.db: str | None = None
-        self.talk: Conversation | None = None
-        self.stack = ExitStack()
-
-
 def _answer(
     questions: list[Question], request: PredictRequest, model: Model, done: dict[str, Predicted]
 ) -> None:
-    talks, total = _Talks(), len(done) + len(questions)
-    stacks: list[ExitStack] = []
-    (request.out / "traces").mkdir(exist_ok=True)
-    jobs = request.settings.jobs or 4
+    total = len(done) + len(questions)
+    traces = request.out / "traces"
+    traces.mkdir(exist_ok=True)
+    files = {q.db: database_file(request.db_root, q.db) for q in questions}
+    setup = Setup(
+        settings=request.settings,
+        model=model,
+        examples=request.examples,
+        definitions=request.definitions,
+    )
     # Questions about one database stand together, so that few engines are opened.
     ordered = sorted(questions, key=lambda q: q.db)
+    with (
+        closing(Log(request.out)) as log,
+        answering(setup, filter(None, files.values())) as (answer, at_once),
+        ThreadPoolExecutor(at_once) as pool,
+    ):
+
+        def one(question: Question) -> Predicted:
+            if (path := files[question.db]) is None:
+                return unanswered(question, "no database")
+            answered = answer(question, path)
+            if answered.trace is not None:
+                _write_trace(traces / f"{_file_name(question.id)}.json", answered.trace)
+            return answered.predicted
+
+        futures = [pool.submit(one, question) for question in ordered]
+        try:
+            for future in as_completed(futures):
+                found = future.result()
+                log.add([json.dumps(plain(asdict(found)), ensure_ascii=False)])
+                done[found.id] = found
+                request.progress(len(done), total, "")
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _write_trace(path: Path, text: str) -> None:
     try:
-        with closing(Log(request.out)) as log, ThreadPoolExecutor(jobs) as pool:
-            futures = [
-                pool.submit(_one, question, request, model, talks, stacks) for question in ordered
-            ]
-            try:
-                for future in as_completed(futures):
-                    found = future.result()
-                    log.add([json.dumps(plain(asdict(found)), ensure_ascii=False)])
-                    done[found.id] = found
-                    request.progress(len(done), total, "")
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-    finally:
-        for stack in stacks:
-            stack.close()
-
-
-def _one(
-    question: Question,
-    request: PredictRequest,
-    model: Model,
-    talks: _Talks,
-    stacks: list[ExitStack],
-) -> Predicted:
-    path = database_file(request.db_root, question.db)
-    if path is None:
-        return Predicted(id=question.id, db=question.db, sql="", problem="no database")
-    if talks.db != question.db:
-        talks.stack.close()
-        talks.stack = ExitStack()
-        stacks.append(talks.stack)
-        asked = AskRequest(
-            target=str(path),
-            settings=request.settings,
-            examples=request.examples,
-            definitions=request.definitions,
-            model=model,
-        )
-        talks.talk = talks.stack.enter_context(conversation(asked))
-        talks.db = question.db
-    assert talks.talk is not None
-    talks.talk.turns.clear()
-    trace = request.out / "traces" / f"{_file_name(question.id)}.json"
-    try:
-        reply = talks.talk.ask(question.question, hint=question.hint, trace=trace)
-    except (ModelError, InputError) as error:
-        if error.kind == NO_TRACE:  # no fault of the question
-            raise SetupError(error.message, GO_ON, "output") from error
-        return Predicted(id=question.id, db=question.db, sql="", problem=error.message)
-    return _predicted(question, reply)
-
-
-def _predicted(question: Question, reply: Reply) -> Predicted:
-    return Predicted(
-        id=question.id,
-        db=question.db,
-        sql=reply.answer.final_sql,
-        candidates=reply.pool,
-        confidence=reply.confidence,
-        problem=reply.unanswerable,
-        cost=asdict(reply.answer.cost),
-    )
+        path.write_text(text, "utf-8")
+    except OSError as error:  # no fault of the question
+        message = f"cannot write the trace to {path}: {error.strerror}"
+        raise SetupError(message, GO_ON, "output") from error
 
 
 def _file_name(id_: str) -> str:

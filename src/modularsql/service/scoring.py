@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
@@ -12,22 +13,28 @@ from modularsql.evaluation.metrics.tolerant import tolerant_ex
 from modularsql.evaluation.plan import Batch, smaller
 from modularsql.rows.tolerance import Tolerance
 from modularsql.service.opened import Opened
-from modularsql.service.workers import Loss, Work
+from modularsql.service.pool import Loss
+from modularsql.service.workers import Work
 
 _STATEMENTS_OF_A_POLICY = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """What is asked of each pair: metrics by name, the guard's outcomes, the smells of gold.
+    """What is asked of each pair: metrics by name, the guard's policies, the smells of gold.
 
     With a tolerance, Multiset-EX that allows it comes on top of the metrics.
     """
 
     metrics: tuple[str, ...]
-    guard: bool = False
+    guard: tuple[str, ...] = ()
     smells: bool = False
     tolerance: Tolerance | None = None
+
+    @property
+    def policy_files(self) -> tuple[Path, ...]:
+        """The policies that are files."""
+        return tuple(Path(name) for name in self.guard if name.endswith(".toml"))
 
 
 def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]]:
@@ -38,6 +45,7 @@ def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]
         seconds=partial(_seconds, settings.timeout + GRACE),
         smaller=lambda batch, loss: smaller(batch, loss.status),
         lost=_lost,
+        files=asked.policy_files,
     )
 
 

@@ -1,4 +1,4 @@
-"""The timing pass of `eval`: one worker process, one pair of queries at a time."""
+"""The timing pass of `eval`: one worker process of this machine, one pair of queries at a time."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -33,7 +33,7 @@ def time_all(
         smaller=lambda _race, _loss: (),
         lost=lambda one, _loss: Timed(pair=one.pair, timing=None),
     )
-    with closing(run_all(todo, work, replace(settings, jobs=1))) as results:
+    with closing(run_all(todo, work, replace(settings, jobs=1, cluster=""))) as results:
         for some in results:
             yield list(some)
 

@@ -1,4 +1,4 @@
-"""Tasks in worker processes that can be killed.
+"""Tasks in worker processes that can be killed, on this machine or on a cluster.
 
 A worker is given some tasks at a time, since handing over one costs as much as an easy one takes;
 it hands back what it has done after a second. When a task does not stop by itself, or takes its
@@ -6,60 +6,24 @@ process down, that worker is replaced and the tasks it had are asked one by one,
 parts; the smallest one that still ends its worker is lost, and nothing else.
 """
 
-import gc
 import math
-import os
-import signal
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import count
-from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any, Generic, TypeVar
-
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
+from itertools import count, groupby
+from pathlib import Path
+from typing import Generic
 
 from modularsql.config import Settings
-from modularsql.engines.scratch import Scratch
-from modularsql.engines.worker import deaf_to_ctrl_c, prepare_worker
 from modularsql.errors import SetupError
+from modularsql.service.pool import LocalPool, Loss, Pool, Portion, R, T, cores
 
 OWN_WORK = 10.0
 """Seconds a task may take beyond the time limits of its queries: to open the database and to
 parse (1 s for the longest SQL that is parsed), on a machine that has other things to do."""
 
 _AT_ONCE = 64
-_HAND_BACK = 1.0
-_THREADS_HAND_BACK = 10.0
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """How a task ended its worker: out of time, or with an exit status (None: not known)."""
-
-    timeout: bool = False
-    exitcode: int | None = None
-
-    @property
-    def status(self) -> str:
-        """The status of what was lost."""
-        return "timeout" if self.timeout else "died"
-
-    @property
-    def problem(self) -> str | None:
-        """What happened, in words; None where the status says it all."""
-        if self.timeout:
-            return None
-        if self.exitcode is None:
-            return "the workers ended"
-        return f"the worker process ended (exit {self.exitcode})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +33,8 @@ class Work(Generic[T, R]):
     `prepare` and `do` run in the workers and travel by name: functions at the top of a module.
     The others run here: `seconds` bounds the queries of a task, `smaller` gives the parts to try
     after a loss (none: give up), `lost` the result of a task that was given up. `at_once` tasks
-    are worked on at a time, in threads of all workers: for tasks that mostly wait.
+    are worked on at a time, in threads of all workers: for tasks that mostly wait. `files` are
+    read by every worker, besides the databases of its tasks.
     """
 
     prepare: Callable[[Settings], None]
@@ -78,6 +43,7 @@ class Work(Generic[T, R]):
     smaller: Callable[[T, Loss], Sequence[T]]
     lost: Callable[[T, Loss], R]
     at_once: int = 1
+    files: tuple[Path, ...] = ()
 
 
 def run_all(
@@ -108,42 +74,54 @@ def _in_one_pool(
     tasks: Sequence[T], work: Work[T, R], settings: Settings
 ) -> Generator[list[R], None, None]:
     """Results in order, until all are there or the pool broke."""
-    workers = min(settings.jobs or _cores(), len(tasks))
-    threads = math.ceil(work.at_once / workers)
-    with _pool(workers, work.prepare, settings) as pool:
-        desk = _Desk(pool, work, threads)
-        with deaf_to_ctrl_c():
-            futures = [(some, desk.start(some)) for some in _portions(tasks, workers, threads)]
-        for some, future in futures:
+    with closing(_pool(tasks, work, settings)) as pool:
+        desk = _Desk(pool, work)
+        handed = [(some, desk.start(some)) for some in desk.portions(tasks)]
+        for some, outcome in handed:
             try:
-                yield from desk.results(some, future)
+                yield from desk.results(some, outcome)
             except BrokenProcessPool:
                 return
+
+
+def _pool(tasks: Sequence[T], work: Work[T, R], settings: Settings) -> Pool:
+    if not settings.cluster:
+        return LocalPool(min(settings.jobs or cores(), len(tasks)), work.prepare, settings)
+    from modularsql.service.cluster import ClusterPool
+
+    databases = dict.fromkeys(task.database for task in tasks)
+    needs = {name: (Path(name), *work.files) for name in databases}
+    return ClusterPool(needs, work.prepare, settings)
 
 
 class _Desk(Generic[T, R]):
     """Hands tasks to the workers of a pool."""
 
-    def __init__(self, pool: ProcessPool, work: Work[T, R], threads: int) -> None:
+    def __init__(self, pool: Pool, work: Work[T, R]) -> None:
         self._pool = pool
         self._work = work
-        self._threads = threads
+        self._threads = math.ceil(work.at_once / pool.size)
 
-    def start(self, some: Sequence[T]) -> "ProcessFuture[list[R]]":
+    def portions(self, tasks: Sequence[T]) -> Iterator[Sequence[T]]:
+        """The tasks in order, in portions that one worker can do."""
+        for _, group in groupby(tasks, lambda task: self._pool.group(task.database)):
+            yield from _portions(list(group), self._pool.size, self._threads)
+
+    def start(self, some: Sequence[T]) -> Callable[[], list[R] | Loss]:
         """Hand over a portion."""
-        within = max(map(self._work.seconds, some)) + OWN_WORK
-        longest = _HAND_BACK if self._threads == 1 else _THREADS_HAND_BACK
-        more = longest if len(some) > 1 else 0.0
-        args = (self._work.do, some, self._threads)
-        return self._pool.schedule(_work_through, args=args, timeout=within + more)
+        seconds = max(map(self._work.seconds, some)) + OWN_WORK
+        return self._pool.start(
+            Portion(do=self._work.do, tasks=some, threads=self._threads, seconds=seconds)
+        )
 
-    def results(self, some: Sequence[T], future: "ProcessFuture[list[R]]") -> Iterator[list[R]]:
+    def results(
+        self, some: Sequence[T], outcome: Callable[[], list[R] | Loss]
+    ) -> Iterator[list[R]]:
         """What became of a portion; of one that was lost with its worker, task by task."""
-        try:
-            done = future.result()
-        except (FutureTimeout, ProcessExpired) as error:
+        done = outcome()
+        if isinstance(done, Loss):
             if len(some) == 1:
-                yield self._after(some[0], _loss(error))
+                yield self._after(some[0], done)
                 return
             for task in some:
                 yield from self.results([task], self.start([task]))
@@ -158,13 +136,6 @@ class _Desk(Generic[T, R]):
         if not parts:
             return [self._work.lost(task, loss)]
         return [one for p in parts for some in self.results([p], self.start([p])) for one in some]
-
-
-def _loss(error: Exception) -> Loss:
-    if isinstance(error, ProcessExpired):
-        killed = hasattr(signal, "SIGALRM") and error.exitcode == -signal.SIGALRM
-        return Loss(timeout=killed, exitcode=error.exitcode)
-    return Loss(timeout=True)
 
 
 def _portions(tasks: Sequence[T], workers: int, threads: int) -> Iterator[Sequence[T]]:
@@ -185,77 +156,3 @@ def _portions(tasks: Sequence[T], workers: int, threads: int) -> Iterator[Sequen
         size = min(most, 2 ** min(number // workers, 10))
         yield tasks[start : start + size]
         start += size
-
-
-class _Context(SpawnContext):
-    """Starts processes anew (not forked) and remembers them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[SpawnProcess] = []
-
-    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """A process that is to be started."""
-        self.started.append(SpawnProcess(*args, **kwargs))
-        return self.started[-1]
-
-
-@contextmanager
-def _pool(
-    jobs: int, prepare: Callable[[Settings], None], settings: Settings
-) -> Iterator[ProcessPool]:
-    """A pool that is gone, with all that its workers wrote to disk, whatever happens."""
-    with closing(Scratch()) as scratch:
-        context = _Context()
-        pool = ProcessPool(
-            max_workers=jobs,
-            context=context,
-            initializer=_start,
-            initargs=(prepare, settings, scratch.name),
-        )
-        try:
-            yield pool
-        finally:
-            # First the workers: the pool takes its locks away, which one that is still loading
-            # would answer with a traceback.
-            for worker in context.started:
-                if worker.is_alive():
-                    worker.terminate()
-            pool.stop()  # type: ignore[no-untyped-call]
-            pool.join()
-
-
-def _cores() -> int:
-    """The cores this process may use, where the system tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _start(prepare: Callable[[Settings], None], settings: Settings, scratch: str) -> None:
-    prepare_worker(settings, scratch)
-    prepare(settings)
-    gc.freeze()  # what was loaded stays: the collector need not look at it again and again
-
-
-def _work_through(do: Callable[[T], R], tasks: Sequence[T], threads: int) -> list[R]:
-    """The first of the tasks, as many as take about a second; at least one."""
-    if threads > 1:
-        return _in_threads(do, tasks, threads)
-    end = time.monotonic() + _HAND_BACK
-    done: list[R] = []
-    for task in tasks:
-        done.append(do(task))
-        if time.monotonic() > end:
-            break
-    return done
-
-
-def _in_threads(do: Callable[[T], R], tasks: Sequence[T], threads: int) -> list[R]:
-    """The same, several at a time."""
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(do, task) for task in tasks]
-        wait(futures, timeout=_THREADS_HAND_BACK)
-        # Threads take tasks in their order; cancelled from the end, those begun are the first ones.
-        begun = [future for future in reversed(futures) if not future.cancel()]
-    return [future.result() for future in reversed(begun)]

@@ -1,0 +1,187 @@
+"""What `predict` does for each question: in threads of this process, or at workers of a cluster."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from modularsql.config import Settings
+from modularsql.errors import InputError, ModelError
+from modularsql.evaluation.datasets import Question
+from modularsql.llm.desk import ModelDesk
+from modularsql.pipeline.trace import Trace
+from modularsql.ports import Model
+from modularsql.service.asking import AskRequest, Conversation, Reply, conversation, trace_json
+from modularsql.service.indexing import index_path, vectors_path
+from modularsql.service.on_worker import kept, may_have_children
+from modularsql.service.pool import Loss
+
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """One answered question, as the log keeps it. `sql` is "" where none was written."""
+
+    id: str
+    db: str
+    sql: str
+    candidates: tuple[str, ...] = ()
+    confidence: float | None = None
+    problem: str | None = None
+    cost: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A prediction, and what happened to the question as a JSON document (`traces/ID.json`)."""
+
+    predicted: Predicted
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all questions of a run are answered with."""
+
+    settings: Settings
+    model: Model
+    examples: Path | None = None
+    definitions: Path | None = None
+
+
+AnswerOne = Callable[[Question, Path], Answered]
+
+
+class Answerer:
+    """Answers questions; each thread has a conversation with the database it is at."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._mine = threading.local()
+        self._stacks: list[ExitStack] = []
+
+    def answer(self, question: Question, path: Path) -> Answered:
+        """The prediction for one question about a database's file; raises `SetupError`."""
+        talk = self._talk(path)
+        talk.turns.clear()
+        traces: list[Trace] = []
+        try:
+            reply = talk.ask(question.question, hint=question.hint, keep=traces.append)
+            predicted = _predicted(question, reply)
+        except (ModelError, InputError) as error:
+            predicted = unanswered(question, error.message)
+        trace = json.dumps(trace_json(traces[0]), ensure_ascii=False, indent=1) if traces else None
+        return Answered(predicted=predicted, trace=trace)
+
+    def close(self) -> None:
+        """End all conversations."""
+        for stack in self._stacks:
+            stack.close()
+
+    def _talk(self, path: Path) -> Conversation:
+        if getattr(self._mine, "path", None) != path:
+            if hasattr(self._mine, "stack"):
+                self._mine.stack.close()
+            self._mine.path, self._mine.stack = None, ExitStack()
+            self._stacks.append(self._mine.stack)
+            asked = AskRequest(
+                target=str(path),
+                settings=self._setup.settings,
+                examples=self._setup.examples,
+                definitions=self._setup.definitions,
+                model=self._setup.model,
+            )
+            self._mine.talk = self._mine.stack.enter_context(conversation(asked))
+            self._mine.path = path
+        talk: Conversation = self._mine.talk
+        return talk
+
+
+def unanswered(question: Question, problem: str) -> Predicted:
+    """A question without a query, and why."""
+    return Predicted(id=question.id, db=question.db, sql="", problem=problem)
+
+
+@contextmanager
+def answering(setup: Setup, paths: Iterable[Path]) -> Iterator[tuple[AnswerOne, int]]:
+    """What answers questions about these databases, and how many at once.
+
+    Raises `SetupError` where a cluster is asked for that cannot be used.
+    """
+    if not setup.settings.cluster:
+        with closing(Answerer(setup)) as here:
+            yield here.answer, setup.settings.jobs or _THREADS
+        return
+    from modularsql.service.cluster import Cluster, own_host
+
+    address = setup.settings.cluster
+    needs = {str(path.absolute()): _needs(setup, path) for path in paths}
+    with (
+        closing(Cluster(address, needs)) as cluster,
+        ModelDesk(setup.model, own_host(address)) as desk,
+    ):
+        there = replace(_with_whole_paths(setup), model=desk.door())
+
+        def answer(question: Question, path: Path) -> Answered:
+            database = str(path.absolute())
+            future = cluster.submit(database, answer_there, cluster.run, there, question, database)
+            done = cluster.result(future, database)
+            if isinstance(done, Loss):
+                return Answered(predicted=unanswered(question, done.problem or done.status))
+            answered: Answered = done
+            return answered
+
+        yield answer, cluster.size
+
+
+def answer_there(run: str, setup: Setup, question: Question, database: str) -> Answered:
+    """At a worker of a cluster, in one of its threads: the prediction for one question."""
+    may_have_children()
+    with kept(run, partial(Answerer, setup)) as answerer:
+        return answerer.answer(question, Path(database))
+
+
+def _needs(setup: Setup, path: Path) -> tuple[Path, ...]:
+    """The files that answers about a database are made from."""
+    index = index_path(str(path), setup.settings)
+    rest = (index, vectors_path(index), setup.examples, setup.definitions, _policy_file(setup))
+    return (path.absolute(), *(file.absolute() for file in rest if file))
+
+
+def _policy_file(setup: Setup) -> Path | None:
+    policy = setup.settings.policy
+    return Path(policy) if policy.endswith(".toml") else None
+
+
+def _with_whole_paths(setup: Setup) -> Setup:
+    """The same for a process that works in another folder, for another user."""
+    settings = setup.settings
+    kind, _, folder = settings.embedder.partition(":")
+    if kind == "local":
+        settings = replace(settings, embedder=f"local:{Path(folder).absolute()}")
+    if (policy := _policy_file(setup)) is not None:
+        settings = replace(settings, policy=str(policy.absolute()))
+    indexes = index_path("", settings).parent.absolute()
+    return replace(
+        setup,
+        settings=replace(settings, index_dir=str(indexes)),
+        examples=setup.examples and setup.examples.absolute(),
+        definitions=setup.definitions and setup.definitions.absolute(),
+    )
+
+
+def _predicted(question: Question, reply: Reply) -> Predicted:
+    return Predicted(
+        id=question.id,
+        db=question.db,
+        sql=reply.answer.final_sql,
+        candidates=reply.pool,
+        confidence=reply.confidence,
+        problem=reply.unanswerable,
+        cost=asdict(reply.answer.cost),
+    )
