@@ -42,15 +42,20 @@ class PoolSet:
 
 def pool_sets() -> Iterator[PoolSet]:
     """All sets, the sampled ones first."""
+    yield from sampled_sets()
+    yield _of_systems("Spider dev", spider_dev(), spider_systems(), SPIDER / "database")
+    dataset, systems = bird_superhero()
+    yield _of_systems("BIRD superhero", dataset, systems, BIRD / "databases")
+
+
+def sampled_sets() -> Iterator[PoolSet]:
+    """The pools that one model's samples make."""
     for file, title in (("k16", "16 samples"), ("gpt-4o-k8", "8 samples of gpt-4o")):
         path = SPIDER / "pools_dev" / f"{file}.jsonl"
         yield _sampled(f"Spider dev, {title}", spider_dev(), path, SPIDER / "database")
     bird = read_dataset(str(BIRD / "dev.json"))
     refiner = BIRD / "pools" / "refiner.jsonl"
     yield _sampled("BIRD superhero, refiner", bird, refiner, BIRD / "databases")
-    yield _of_systems("Spider dev", spider_dev(), spider_systems(), SPIDER / "database")
-    dataset, systems = bird_superhero()
-    yield _of_systems("BIRD superhero", dataset, systems, BIRD / "databases")
 
 
 def _sampled(name: str, dataset: Dataset, path: Path, root: Path) -> PoolSet:

@@ -1,25 +1,29 @@
 """Every order of rescue and repair over candidate pools, as docs/rescue.md shows it.
 
 python -m benchmarks.rescue > docs/rescue.md
-python -m benchmarks.rescue --model local:FILE.gguf --most 20      a real judge, a bounded sample
+python -m benchmarks.rescue --model local:FILE.gguf --most 10 > docs/rescue-local.md
 
-With `--model` the given model is the judge in place of the two that are none.
+With `--model` a real judge takes the place of the two that are none, on the sampled pools and on
+flagged questions alone: `--most` of each set, evenly spread.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 
 from benchmarks.corpus import require
-from benchmarks.pool_sets import Case, PoolSet, StandIn, pool_sets
+from benchmarks.pool_sets import Case, StandIn, pool_sets, sampled_sets
 from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.statistics import compare_paired
 from modularsql.guard.policy import ORDERS
+from modularsql.guard.probe import trigger_of
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Engine, Model, Outcome
 from modularsql.records import Answer, Cost, Limits, Params, Rescue
@@ -110,44 +114,60 @@ def is_right(answer: Answer, gold: Rows, gold_sql: str) -> tuple[int, int]:
     return int(pair.same_set is True), int(pair.same_bag is True)
 
 
-def runs(model: Model | None) -> Iterator[Run]:
+def runs() -> Iterator[Run]:
     """The rows of a table: first what acts without candidates, then the rules, then judges."""
     for order in ("off", "p1", "p1-p2", "selector", "selector-patches"):
         yield Run(order=order)
     for order in ("findings", "findings-repairs"):
         yield Run(order=order)
-    judges = [model] if model is not None else [StandIn("chance"), StandIn("best")]
     for order in ("paper-v1", "paper-v1-text", "reprobe", "paper-v2", "grain"):
-        for judge in judges:
+        for judge in (StandIn("chance"), StandIn("best")):
             yield Run(order=order, judge=judge)
-    if model is not None:
-        yield Run(order="regenerate", judge=model)
 
 
-def measure(pools: PoolSet, all_runs: Sequence[Run]) -> tuple[dict[str, Scores], list[Case]]:
-    """Every order on every case whose gold query runs; the cases that counted, in order."""
+def real_runs(model: Model) -> Iterator[Run]:
+    """The rows of a table with a real judge, beside what decides without one."""
+    for order in ("off", "selector-patches", "findings-repairs"):
+        yield Run(order=order)
+    for order in ("paper-v2", "grain", "regenerate"):
+        yield Run(order=order, judge=model)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The scores of each run, the cases that counted, and in how many a candidate is right."""
+
+    scores: dict[str, Scores]
+    cases: list[Case]
+    possible: int
+
+
+def opened(cases: Iterable[Case]) -> Iterator[tuple[Case, Remembering, Rows]]:
+    """The cases whose gold query runs, with the database and what gold returned."""
+    for database, group in groupby(cases, key=lambda case: case.database):
+        with closing(Remembering(database)) as engine:
+            for case in group:
+                gold = engine.execute(case.gold, limits=SETTINGS.limits())
+                if isinstance(gold, Rows):
+                    yield case, engine, gold
+
+
+def measure(cases: Iterable[Case], all_runs: Sequence[Run]) -> Measured:
+    """Every order on every case whose gold query runs."""
     scores = {run.name: Scores() for run in all_runs}
     counted: list[Case] = []
-    engine: Remembering | None = None
-    opened: Path | None = None
-    for case in pools.cases:
-        if engine is None or opened != case.database:
-            if engine is not None:
-                engine.close()
-            engine, opened = Remembering(case.database), case.database
-        gold = engine.execute(case.gold, limits=SETTINGS.limits())
-        if not isinstance(gold, Rows):
-            continue
+    possible = 0
+    for case, engine, gold in opened(cases):
         counted.append(case)
+        right = _right_ones(case, gold, engine)
+        possible += bool(right)
         unflagged: dict[object, Answer] = {}
-        right: frozenset[str] | None = None
         for run in all_runs:
             order = ORDERS[run.order]
             same = (order.patches, order.grain and "patch" in order.steps)
             answer = unflagged.get(same)
             if answer is None:
                 if isinstance(run.judge, StandIn):
-                    right = _right_ones(case, gold, engine) if right is None else right
                     run.judge.right = right
                 answer = _guarded(run, case, engine)
                 # Orders differ in rescues: where one is not called for, none of its kind is.
@@ -155,9 +175,18 @@ def measure(pools: PoolSet, all_runs: Sequence[Run]) -> tuple[dict[str, Scores],
                 if first and answer.rescue is None:
                     unflagged[same] = answer
             scores[run.name].add(answer, gold, case.gold)
-    if engine is not None:
-        engine.close()
-    return scores, counted
+    return Measured(scores, counted, possible)
+
+
+def flagged(cases: Iterable[Case], most: int) -> list[Case]:
+    """At most so many of the cases whose base the probe flags, evenly spread."""
+    found = [case for case, engine, _ in opened(cases) if _probed(case, engine) is not None]
+    return found[:: max(1, -(-len(found) // most))]
+
+
+def _probed(case: Case, engine: Engine) -> str | None:
+    answer = Guard(engine, "off", SETTINGS).run(case.base)
+    return trigger_of(answer.probe, answer.failure)
 
 
 def _guarded(run: Run, case: Case, engine: Engine) -> Answer:
@@ -224,8 +253,8 @@ def difference(before: Sequence[int], after: Sequence[int], cases: Sequence[Case
     return f"{points} [{100 * interval.low:+.2f}, {100 * interval.high:+.2f}]"
 
 
-OURS = ("findings", "findings-repairs", "grain, judge: best")
-THEIRS = ("p1-p2", "selector", "selector-patches", "paper-v2, judge: best")
+OURS = ("findings", "findings-repairs")
+THEIRS = ("p1-p2", "selector", "selector-patches")
 
 
 def comparisons(scores: dict[str, Scores], cases: Sequence[Case]) -> list[str]:
@@ -233,7 +262,9 @@ def comparisons(scores: dict[str, Scores], cases: Sequence[Case]) -> list[str]:
     lines = [
         "| ours | against | Multiset-EX | Set-EX | better / worse |\n|---|---|---|---|---|",
     ]
-    pairs = [(a, b) for a in OURS[:2] for b in THEIRS[:3]] + [(OURS[2], THEIRS[3])]
+    judged = [name.removeprefix("grain") for name in scores if name.startswith("grain, ")]
+    pairs = [(a, b) for a in OURS for b in THEIRS]
+    pairs += [(f"grain{judge}", f"paper-v2{judge}") for judge in judged]
     for ours, theirs in pairs:
         if ours not in scores or theirs not in scores:
             continue
@@ -258,21 +289,44 @@ def costs(scores: dict[str, Scores], cases: Sequence[Case]) -> list[str]:
     return lines
 
 
-INTRO = """# Rescue from candidate pools
-
-Written by `python -m benchmarks.rescue`.
-
-- Set-EX and Multiset-EX are the paper's (section 2.2). `off` is the query as it was selected: the
-  first candidate of a sampled pool, or one system's answer. Orders are those of
+READING = """\
+- Set-EX and Multiset-EX are the paper's (section 2.2). `off` is the query as it was selected:
+  the first candidate of a sampled pool, or one system's answer. Orders are those of
   [interfaces.md](interfaces.md). Points are per cent of questions.
-- No real model was asked. `judge: best` picks a right candidate wherever there is one, which no
-  judge can beat; `judge: chance` picks any, which each should beat. What a real judge is worth lies
-  between; `--model NAME` measures it. `regenerate` needs a real one and is missing here.
-- Rows without a judge are rules, and final: `selector` is the paper's (4.4), `findings` ours.
+- Rows without a judge are rules, and final: `selector` is the paper's (section 4.4), `findings`
+  ours.
 - Intervals are paired bootstraps (95 %). Whole databases are drawn; where there is but one, all
   answers to one question together.
 - Fixed and broken count questions that became right, or wrong, as multisets.
 """
+
+INTRO = f"""# Rescue from candidate pools
+
+Written by `python -m benchmarks.rescue`.
+
+{READING}- No real model was asked. `judge: best` picks a right candidate wherever there is one, and
+  no judge can beat it; `judge: chance` picks any, which each should beat. A real judge is worth
+  something between; `--model NAME` measures it, and [rescue-local.md](rescue-local.md) shows a very
+  small one. `regenerate` needs a real one and is missing here.
+"""
+
+REAL_INTRO = f"""# Rescue with a real judge
+
+Written by `python -m benchmarks.rescue --model {{model}} --most {{most}}`.
+
+Only questions whose query the probe flags, at most {{most}} of each set: this shows that the way to
+a real model works, and how often its replies can be used. So few questions decide nothing.
+
+{READING}"""
+
+
+def report(name: str, measured: Measured) -> None:
+    """One set as Markdown."""
+    scores, cases = measured.scores, measured.cases
+    print(f"## {name}\n\n{len(cases):,} questions with a gold query that runs; ", end="")
+    print(f"in {measured.possible:,} of them some candidate is right as a multiset.\n")
+    print("\n".join([*table(scores, cases), "", *comparisons(scores, cases), ""]))
+    print("\n".join([*costs(scores, cases), ""]), flush=True)
 
 
 def main() -> None:
@@ -280,21 +334,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="", help="a real judge, as the setting `model` names it")
     parser.add_argument("--base-url", default=SETTINGS.base_url)
-    parser.add_argument("--most", type=int, default=0, help="cases of each set at most")
+    parser.add_argument(
+        "--most", type=int, default=10, help="flagged questions of each set at most"
+    )
     given = parser.parse_args()
     require()
     asked = Settings(model=given.model, base_url=given.base_url, model_concurrency=1)
-    all_runs = list(runs(connect_model(asked)))
-    assert all(run.order in ORDERS for run in all_runs)
-    print(INTRO)
-    for pools in pool_sets():
-        if given.most:
-            step = max(1, len(pools.cases) // given.most)
-            pools = PoolSet(name=pools.name, cases=pools.cases[::step])
-        scores, cases = measure(pools, all_runs)
-        print(f"## {pools.name}\n\n{len(cases):,} questions with a gold query that runs.\n")
-        print("\n".join([*table(scores, cases), "", *comparisons(scores, cases), ""]))
-        print("\n".join([*costs(scores, cases), ""]), flush=True)
+    model = connect_model(asked)
+    if model is None:
+        print(INTRO)
+        for pools in pool_sets():
+            report(pools.name, measure(pools.cases, list(runs())))
+    else:
+        print(REAL_INTRO.format(model=model.name, most=given.most))
+        for pools in sampled_sets():
+            report(pools.name, measure(flagged(pools.cases, given.most), list(real_runs(model))))
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ def command(
 
     With --candidates a query that the probe flags may give way to another one. `grain` and
     `paper` (`paper-v2`) ask the --model, then repair; without a model `grain` takes the candidate
-    with the fewest findings. Other orders (docs/interfaces.md):
+    with the fewest findings. Where a warning stays that nothing repairs, a majority of the
+    candidates may outvote the query. Other orders (docs/interfaces.md):
 
     \b
       with a model     `paper-v1`, `paper-v1-text`, `reprobe`, `regenerate`

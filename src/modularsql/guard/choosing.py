@@ -38,6 +38,7 @@ class Choice:
 
 
 NO_HEALTHY = "no_healthy_candidate"
+NO_MAJORITY = "no_majority"
 
 
 def lowest_dup_ratio(case: Case) -> Choice:
@@ -62,6 +63,28 @@ def fewest_findings(case: Case) -> Choice:
     best = min(healthy, key=lambda i: (findings[i], -votes[results[i]]))
     agreeing = votes[results[best]]
     reason = f"{findings[best]} loud findings, {agreeing} of {len(case.pool)} candidates agree"
+    return Choice(index=best, outcome="chosen", reason=reason)
+
+
+def agreed_by_most(case: Case) -> Choice:
+    """Ours, for a query that runs well but for its findings: the result that more than half of the
+    candidates return, by the healthy one with the fewest findings; it must have fewer."""
+    results = [result_of(tried) for tried in case.pool]
+    voted = Counter(result for result in results if result is not None).most_common(1)
+    if not voted or 2 * voted[0][1] <= len(results):
+        return Choice(index=None, outcome=NO_MAJORITY)
+    (result, votes) = voted[0]
+    findings = {
+        i: tried.loud(case.allowed)
+        for i, tried in enumerate(case.pool)
+        if tried.healthy and results[i] == result
+    }
+    best = min(findings, key=findings.__getitem__, default=None)
+    if best is None or result == result_of(case.base):
+        return Choice(index=None, outcome="kept")
+    if findings[best] >= case.base.loud(case.allowed):
+        return Choice(index=None, outcome="kept")
+    reason = f"{votes} of {len(results)} candidates agree, with {findings[best]} loud findings"
     return Choice(index=best, outcome="chosen", reason=reason)
 
 

@@ -11,8 +11,10 @@ from modularsql.config import Settings
 from modularsql.errors import InputError
 
 PatchName = Literal["inject_distinct", "remove_distinct"]
-StepName = Literal["rescue", "rescue_raw", "rescue_patched", "patch", "probe_again"]
-ChooserName = Literal["judge", "grain_judge", "lowest_dup_ratio", "fewest_findings", "regenerate"]
+StepName = Literal["rescue", "rescue_raw", "rescue_patched", "patch", "probe_again", "outvote"]
+ChooserName = Literal[
+    "judge", "grain_judge", "lowest_dup_ratio", "fewest_findings", "regenerate", "majority"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +23,9 @@ class Order:
 
     `steps`: `rescue` acts on the query as it stands; `rescue_raw` on the query as it was probed,
     so that its pick replaces what was patched; `rescue_patched` shows the patched query where the
-    raw one was flagged; `probe_again` looks at what the patches made. `choose` decides in a
-    rescue. With `grain` the query is analysed and its findings are repaired; a candidate then has
-    findings too.
+    raw one was flagged; `probe_again` looks at what the patches made; `outvote` lets a majority
+    of the candidates answer a finding that nothing repaired. `choose` decides in a rescue. With
+    `grain` the query is analysed and its findings are repaired; a candidate then has findings too.
     """
 
     steps: tuple[StepName, ...] = ("patch",)
@@ -56,7 +58,7 @@ _BOTH: tuple[PatchName, ...] = ("inject_distinct", "remove_distinct")
 _PAPER = Order(steps=("rescue", "patch"), patches=_BOTH, choose="judge")
 
 ORDERS: dict[str, Order] = {
-    "grain": Order(steps=("rescue", "patch"), choose="grain_judge", grain=True),
+    "grain": Order(steps=("rescue", "patch", "outvote"), choose="grain_judge", grain=True),
     "paper": _PAPER,
     "paper-v2": _PAPER,
     "paper-v1": Order(steps=("patch", "rescue_raw"), patches=_BOTH, choose="judge"),
@@ -65,7 +67,9 @@ ORDERS: dict[str, Order] = {
     "selector": Order(steps=("rescue",), choose="lowest_dup_ratio"),
     "selector-patches": Order(steps=("rescue", "patch"), patches=_BOTH, choose="lowest_dup_ratio"),
     "findings": Order(steps=("rescue",), choose="fewest_findings", grain=True),
-    "findings-repairs": Order(steps=("rescue", "patch"), choose="fewest_findings", grain=True),
+    "findings-repairs": Order(
+        steps=("rescue", "patch", "outvote"), choose="fewest_findings", grain=True
+    ),
     "regenerate": Order(steps=("rescue", "patch"), patches=_BOTH, choose="regenerate"),
     "p1": Order(patches=("inject_distinct",)),
     "p1-p2": Order(patches=_BOTH),

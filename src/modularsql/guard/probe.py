@@ -27,6 +27,8 @@ TRIGGERS = {  # our probe status: the paper's name for what triggers a rescue
     "empty": "empty_result",
     "duplicates": "cartesian_explosion",
 }
+OUTVOTED = "outvoted"
+"""Ours: a query that the probe finds healthy, with findings that most candidates answer."""
 _NO_FAULT_OF_THE_SQL = (FailureKind.REFUSED, FailureKind.LOCKED, FailureKind.UNBOUND)
 
 

@@ -10,12 +10,18 @@ from dataclasses import dataclass, replace
 from modularsql.errors import ModelError, SetupError
 from modularsql.guard import findings as say
 from modularsql.guard.candidates import LOUD, Trial, Tried
-from modularsql.guard.choosing import Case, Choice, fewest_findings, lowest_dup_ratio
+from modularsql.guard.choosing import (
+    Case,
+    Choice,
+    agreed_by_most,
+    fewest_findings,
+    lowest_dup_ratio,
+)
 from modularsql.guard.grain import Seen
 from modularsql.guard.judging import grain_judge, is_usable, judge, regenerate
 from modularsql.guard.mend import offered
 from modularsql.guard.policy import ChooserName
-from modularsql.guard.probe import of_rows, trigger_of
+from modularsql.guard.probe import OUTVOTED, of_rows, trigger_of
 from modularsql.guard.state import State
 from modularsql.ports import Model
 from modularsql.records import Finding, Repair, Rescue, Safety
@@ -25,6 +31,7 @@ from modularsql.sql.statement import Statement, read_statement
 RULES: dict[ChooserName, Callable[[Case], Choice]] = {
     "lowest_dup_ratio": lowest_dup_ratio,
     "fewest_findings": fewest_findings,
+    "majority": agreed_by_most,
 }
 JUDGES: dict[ChooserName, Callable[[Case, Model], Choice]] = {
     "judge": judge,
@@ -66,6 +73,22 @@ def rescue_patched(state: State) -> State:
     return _rescued(state, current(state), trigger_of(state.raw.probe, state.raw.failure))
 
 
+def outvote(state: State) -> State:
+    """Let a majority of the candidates answer findings of a healthy query that nothing repairs.
+
+    No model is asked: it is the findings, not the probe, that speak against the query.
+    """
+    base = current(state)
+    if base is None or base.rows is None or state.rescue is not None or not state.candidates:
+        return state
+    loud = [finding for finding in state.findings if finding.severity in LOUD]
+    offers = (repair for finding in loud for repair in finding.repairs)
+    repaired = state.applied or any(offer.safety != Safety.SUGGESTED for offer in offers)
+    if not base.healthy or base.rows.truncated or not loud or repaired:
+        return state  # of a result that was cut off nobody knows whether another agrees with it
+    return _replaced(state, base, OUTVOTED, "majority")
+
+
 def probe_again(state: State) -> State:
     """Take what the patches made for the query from here on, and probe it."""
     if not state.applied or state.rows is None:
@@ -97,7 +120,7 @@ def current(state: State) -> Tried | None:
 
 
 def _rescued(state: State, base: Tried | None, trigger: str | None) -> State:
-    """Try the candidates, choose one, and take or offer it."""
+    """Rescue what the probe flagged, where the policy has a chooser and it has what it needs."""
     by = state.policy.order.choose
     if base is None or trigger is None or by is None or not _is_heard(state, trigger):
         return state
@@ -105,6 +128,11 @@ def _rescued(state: State, base: Tried | None, trigger: str | None) -> State:
     if (missing := _missing(by, state)) is not None:
         silent = not state.candidates and state.model is None and state.policy.grain
         return state if silent else _noted(state, f"the rescue was skipped: {missing}")
+    return _replaced(state, base, trigger, by)
+
+
+def _replaced(state: State, base: Tried, trigger: str, by: ChooserName) -> State:
+    """Try the candidates, choose one, and take or offer it."""
     trial = _trial(state)
     case = Case(
         base=base,

@@ -19,7 +19,14 @@ from modularsql.guard.patches import PATCHES, Patched, Result
 from modularsql.guard.policy import PatchName, Policy, StepName
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
-from modularsql.guard.rescue import current, probe_again, rescue, rescue_patched, rescue_raw
+from modularsql.guard.rescue import (
+    current,
+    outvote,
+    probe_again,
+    rescue,
+    rescue_patched,
+    rescue_raw,
+)
 from modularsql.guard.session import Counts, Session
 from modularsql.guard.state import State
 from modularsql.guard.verdict import verdict
@@ -196,6 +203,7 @@ STEPS: dict[StepName, tuple[str, Stage]] = {
     "rescue_patched": ("rescue", rescue_patched),
     "patch": ("repair", patch),
     "probe_again": ("probe", probe_again),
+    "outvote": ("rescue", outvote),
 }
 """What may follow; which of these do, and in which order, is the policy's to say."""
 
