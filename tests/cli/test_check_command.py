@@ -118,7 +118,7 @@ def test_the_object_is_that_of_guard_without_what_a_run_tells(
     assert (finding["rule"], finding["severity"]) == ("fan_out_sum", "error")
     assert (finding["evidence"], finding["measured"], finding["repairs"]) == ("enforced", {}, [])
     assert finding["tables"] == ["bill", "payment"]
-    assert finding["cause"] == "JOIN payment AS p ON p.bill = b.id"
+    assert finding["cause"] == "JOIN payment p ON p.bill = b.id"
 
 
 def test_text_is_the_verdict_and_the_findings(check: Run) -> None:

@@ -198,8 +198,8 @@ def test_an_answer_in_text_says_all_that_was_seen(run: Run, shop: Path) -> None:
     assert words.endswith(" Here 2 become 11: 5.5 times on average.")
     assert joins == [
         "  rows before │ after │ different customer │ join",
-        "  ────────────┼───────┼────────────────────┼──────────────────────────────────────",
-        "            2 │    11 │                  2 │ JOIN orders AS o ON o.customer = c.id",
+        "  ────────────┼───────┼────────────────────┼───────────────────────────────────",
+        "            2 │    11 │                  2 │ JOIN orders o ON o.customer = c.id",
         "  most often: id 1: 10 times",
     ]
     assert below == "  repaired by semi_join (proven): the same, above"
