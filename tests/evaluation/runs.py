@@ -15,9 +15,11 @@ ABOUT: dict[str, Any] = {
         "slow_gold_out": False,
         "smells": False,
         "systems": {"one": {"sha256": "1"}},
+        "gold": {},
         "databases": {},
         "dataset": {"sha256": "1", "path": "dev.json"},
         "missing_databases": [],
+        "several_files": [],
         "settings": {"timeout": 5.0, "tau_inject": 0.8, "tau_remove": 0.1, "tau_repeat": 1.5},
     },
 }

@@ -66,18 +66,19 @@ def test_other_data_are_warned_of() -> None:
     inputs = {
         **run.about["inputs"],
         "dataset": {"sha256": "2"},
-        "databases": {"a": {"sha256": "2"}},
+        "databases": {"a": {"sha256": "2"}, "b": {"sha256": "1"}, "b/more.db": {"sha256": "1"}},
+        "gold": {"exec_result": {"sha256": "2", "path": "x"}},
         "settings": {"timeout": 5.0},
     }
     first = {
         **run.about["inputs"],
-        "databases": {"a": {"sha256": "1"}},
+        "databases": {"a": {"sha256": "1"}, "b": {"sha256": "1"}, "c": {"sha256": "1"}},
         "settings": {"timeout": 30.0},
     }
     said = data_warnings(
         replace(run, about={**run.about, "inputs": first}),
         replace(run, about={**run.about, "inputs": inputs}),
     )
-    assert len(said) == 3
-    assert "databases differ: a" in said
+    assert len(said) == 4
+    assert "databases differ: a, b" in said
     assert data_warnings(run, run) == []

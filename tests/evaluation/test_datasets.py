@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modularsql.errors import InputError
-from modularsql.evaluation.datasets import Question, database_file, read_dataset
+from modularsql.evaluation.datasets import Question, database_file, database_files, read_dataset
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data beside the checkout")
@@ -93,7 +93,7 @@ def test_spider2_lite_has_its_gold_in_files_of_their_own(tmp_path: Path) -> None
     ]
     spec = put(tmp_path / "spider2-lite.jsonl", "\n".join(map(json.dumps, lines)))
     for dataset in (read_dataset(spec), read_dataset(str(tmp_path))):
-        assert (dataset.kind, dataset.gold) == ("spider2", folder)
+        assert (dataset.kind, dataset.gold) == ("spider2", (folder,))
         assert [(q.id, q.gold) for q in dataset.questions] == [
             ("local1", "SELECT 1;"),
             ("local2", None),
@@ -223,6 +223,41 @@ def test_a_database_name_cannot_leave_its_root(tmp_path: Path, db: str) -> None:
     (tmp_path / "s" / "s.sqlite").touch()
     (tmp_path / "root" / "a").mkdir(parents=True)
     assert database_file(tmp_path / "root", db) is None
+
+
+def test_further_files_of_a_database_stand_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    for name in ("shop/a.sqlite", "shop/shop.sqlite", "shop/.b.sqlite", "shop/n.txt", "x.sqlite"):
+        (tmp_path / name).touch()
+    names = [file.name for file in database_files(tmp_path, "shop")]
+    assert names == ["shop.sqlite", "a.sqlite"]
+    assert database_files(tmp_path, "x") == (tmp_path / "x.sqlite",)
+    assert database_files(tmp_path, "gone") == ()
+
+
+@pytest.mark.parametrize(
+    ("gold", "golds"),
+    [
+        (["SELECT 1", "SELECT 2"], ("SELECT 1", "SELECT 2")),
+        (["", "SELECT 2"], ("SELECT 2",)),
+        ([], (None,)),
+        ("SELECT 1", ("SELECT 1",)),
+        (None, (None,)),
+    ],
+)
+def test_our_jsonl_may_have_several_golds(
+    tmp_path: Path, gold: object, golds: tuple[object, ...]
+) -> None:
+    spec = put(tmp_path / "set.jsonl", json.dumps({"id": 1, "db": "d", "gold": gold}))
+    (question,) = read_dataset(spec).questions
+    assert question.golds == golds
+
+
+@pytest.mark.parametrize("gold", [[7], [["SELECT 1"]], {"a": 1}])
+def test_a_gold_that_is_no_text_is_said(tmp_path: Path, gold: object) -> None:
+    spec = put(tmp_path / "set.jsonl", json.dumps({"id": 1, "db": "d", "gold": gold}))
+    with pytest.raises(InputError, match="gold is no text"):
+        read_dataset(spec)
 
 
 def test_an_absolute_database_name_is_not_followed(tmp_path: Path) -> None:

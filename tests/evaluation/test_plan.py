@@ -1,9 +1,11 @@
 """What is run: each distinct pair once, statements that are shared in one process."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from modularsql.evaluation.datasets import Dataset, Question
+from modularsql.evaluation.gold import GoldFile
 from modularsql.evaluation.plan import Asked, Batch, Plan, Unit, make_plan, smaller, without
 
 
@@ -15,7 +17,12 @@ def dataset(*golds: tuple[str, str | None]) -> Dataset:
     return Dataset(kind="jsonl", path=Path("set.jsonl"), questions=questions)
 
 
-DATABASES: Mapping[str, Path | None] = {"a": Path("a.db"), "b": Path("b.db"), "gone": None}
+DATABASES: Mapping[str, Sequence[Path]] = {
+    "a": [Path("a.db")],
+    "b": [Path("b.db")],
+    "gone": [],
+    "two": [Path("two.db"), Path("other.db")],
+}
 
 
 def plan_of(
@@ -29,13 +36,13 @@ def plan_of(
 def test_systems_and_questions_that_agree_share_a_pair() -> None:
     golds = [("a", "g"), ("a", "g"), ("b", "g")]
     plan = plan_of(golds, {"one": ["p", "p", "p"], "two": ["p", "q", "p"]})
-    assert [place.pair for place in plan.places] == [0, 0, 1, 0, 2, 1]
+    assert [place.pairs for place in plan.places] == [((n,),) for n in (0, 0, 1, 0, 2, 1)]
     assert plan.pairs == 3
 
 
 def test_with_the_guard_a_pair_belongs_to_a_question() -> None:
     plan = plan_of([("a", "g"), ("a", "g")], {"one": ["p", "p"]}, "grain")
-    assert [place.pair for place in plan.places] == [0, 1]
+    assert [place.pairs for place in plan.places] == [((0,),), ((1,),)]
     assert [batch.policies for batch in plan.batches] == [("grain",)]
 
 
@@ -43,7 +50,7 @@ def test_statements_that_are_shared_go_to_one_process_and_others_do_not() -> Non
     golds = [("a", "g1"), ("a", "g2"), ("a", "g3"), ("b", "g1")]
     plan = plan_of(golds, {"one": ["g2", "x", "y", "x"]})
     grouped = [
-        (batch.database, sorted(unit.gold or "" for unit in batch.units)) for batch in plan.batches
+        (batch.database, sorted(str(unit.gold) for unit in batch.units)) for batch in plan.batches
     ]
     assert sorted(grouped) == [("a.db", ["g1", "g2"]), ("a.db", ["g3"]), ("b.db", ["g1"])]
     assert [database for database, _ in grouped] == sorted(database for database, _ in grouped)
@@ -52,11 +59,11 @@ def test_statements_that_are_shared_go_to_one_process_and_others_do_not() -> Non
 def test_missing_answers_and_databases_have_a_status() -> None:
     golds = [("a", "g"), ("a", "g"), ("gone", "g"), ("gone", "g")]
     plan = plan_of(golds, {"one": ["", None, "p", None]})
-    assert [(place.pair, place.status) for place in plan.places] == [
-        (0, "no_sql"),
-        (0, "no_sql"),
-        (None, "no_database"),
-        (None, "no_sql"),
+    assert [(place.pairs, place.status) for place in plan.places] == [
+        (((0,),), "no_sql"),
+        (((0,),), "no_sql"),
+        ((), "no_database"),
+        ((), "no_sql"),
     ]
     assert all(asked.sql == "" for batch in plan.batches for u in batch.units for asked in u.asked)
 
@@ -85,3 +92,28 @@ def test_a_lost_batch_ends_in_gold_alone_and_then_in_nothing() -> None:
     (blamed,) = smaller(unguarded, "timeout")
     assert blamed.blame == "timeout"
     assert smaller(blamed, "died") == []
+
+
+def test_several_golds_and_databases_make_a_pair_each() -> None:
+    asked = dataset(("two", "g"))
+    (question,) = asked.questions
+    both = replace(asked, questions=(replace(question, more_gold=("h",)),))
+    plan = make_plan(both, {"one": ["p"], "two": ["h"]}, DATABASES)
+    assert [place.pairs for place in plan.places] == [((0, 1), (2, 3)), ((4, 5), (6, 7))]
+    found = [(b.database, u.gold, len(u.asked)) for b in plan.batches for u in b.units]
+    assert sorted(found, key=str) == [
+        ("other.db", "g", 2),
+        ("other.db", "h", 2),
+        ("two.db", "g", 2),
+        ("two.db", "h", 2),
+    ]
+    assert len(plan.batches) == 2, "one prediction is the other one's gold"
+
+
+def test_a_published_result_counts_instead_of_a_query_and_shares_what_is_run() -> None:
+    asked = dataset(("a", "g"), ("a", "g2"))
+    files = tuple(GoldFile(path=name) for name in ("x.csv", "y.csv"))
+    first, second = asked.questions
+    both = replace(asked, questions=(replace(first, results=files), second))
+    (batch,) = make_plan(both, {"one": ["p", "p"]}, DATABASES).batches
+    assert [unit.gold for unit in batch.units] == [*files, "g2"]

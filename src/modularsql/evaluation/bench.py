@@ -7,6 +7,7 @@ or where it was our bounds or a lock that kept rows from us.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from modularsql.catalog import Catalog
@@ -14,7 +15,9 @@ from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
 from modularsql.errors import ModularSqlError, SetupError
 from modularsql.evaluation.cause import cause
+from modularsql.evaluation.csv_rows import as_csv, read_gold
 from modularsql.evaluation.further import all_scores, with_ties
+from modularsql.evaluation.gold import GoldFile
 from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
 from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
@@ -84,8 +87,12 @@ class Recalling:
         """The engine stays open: it is not ours."""
 
 
-Guarding = Callable[[Engine, Asked, Rows | None, str], Guarded]
-"""What the guard makes of a prediction, from an engine, gold's rows and the name of a policy."""
+Guarding = Callable[[Engine, Asked, "Pairing | None", str], Guarded]
+"""What the guard makes of a prediction, from an engine, what sets a result beside gold's (None:
+there is none) and the name of a policy."""
+
+Pairing = Callable[[Rows, str], Pair]
+"""A prediction's rows and its query, beside gold's."""
 
 Smelling = Callable[[Engine, str, Outcome, Callable[[str], Rows | None]], tuple[str, ...]]
 """The smells of a gold query, from an engine, its text and outcome, and what runs a query."""
@@ -110,7 +117,8 @@ def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> l
         return [Record(pair=one.pair, gold=ran, pred=ran) for u in batch.units for one in u.asked]
     uses: Counter[str] = Counter()
     for unit in batch.units:
-        uses.update(filter(None, (unit.gold, *(one.sql for one in unit.asked))))
+        queries = [unit.gold] if isinstance(unit.gold, str) else []
+        uses.update(filter(None, (*queries, *(one.sql for one in unit.asked))))
     desk = Recalling(engine, uses)
     return [record for unit in batch.units for record in _Scorer(desk, bench, unit).records(batch)]
 
@@ -136,7 +144,12 @@ class _Scorer:
         self._unit = unit
         self._prints: dict[str, Fingerprint | None] = {}
         self._besides: dict[str, Rows | None] = {}
-        self._gold, self._gold_ran = self._run(unit.gold, "no_gold")
+        self._sql = unit.gold if isinstance(unit.gold, str) else None
+        self._standard = unit.gold if isinstance(unit.gold, GoldFile) else None
+        if self._standard is not None:
+            self._gold, self._gold_ran = _ran(read_gold(self._standard, bench.limits.max_rows))
+        else:
+            self._gold, self._gold_ran = self._run(self._sql, "no_gold")
         self._smells = self._smelled()
 
     def records(self, batch: Batch) -> Iterator[Record]:
@@ -150,7 +163,7 @@ class _Scorer:
             guarded = self._guarded(one, batch.policies)
             yield replace(record, guarded=guarded, smells=self._smells)
             self._desk.done_with(one.sql)
-        self._desk.done_with(self._unit.gold)
+        self._desk.done_with(self._sql)
 
     def _run(self, sql: str | None, absent: str) -> tuple[Rows | None, Ran]:
         if not sql:
@@ -161,14 +174,10 @@ class _Scorer:
             return None, _unreadable(error)
         except MemoryError:
             return None, Ran(status="too_large", error="no memory left in the worker process")
-        if isinstance(outcome, Failure):
-            return None, Ran(status=outcome.kind.value, error=outcome.message)
-        if outcome.truncated:
-            return outcome, Ran(status="truncated", ms=outcome.ms)
-        return outcome, Ran(status="ok", rows=len(outcome.rows), ms=outcome.ms)
+        return _ran(outcome)
 
     def _smelled(self) -> tuple[str, ...]:
-        sql, smelling = self._unit.gold, self._bench.smelling
+        sql, smelling = self._sql, self._bench.smelling
         if smelling is None or not sql:
             return ()
         try:
@@ -185,7 +194,7 @@ class _Scorer:
                 ran = replace(ran, distinct=len(distinct_rows(pred.rows)))
             if gold is not None and pred is not None:
                 return self._compared(one, gold, pred, ran)
-            left, right = sides(gold, pred)
+            left, right = sides(gold, pred and self._beside_gold(pred))
         except MemoryError:
             return self._unscored(one, replace(ran, error="no memory left to compare the results"))
         except Exception as error:  # a mistake of ours: this pair is undecided, the others are not
@@ -194,12 +203,11 @@ class _Scorer:
         return replace(self._unscored(one, ran), gold_side=left, pred_side=right)
 
     def _compared(self, one: Asked, gold: Rows, pred: Rows, ran: Ran) -> Record:
-        gold_sql, dialect = self._unit.gold or "", self._desk.dialect
-        pair = Pair(gold=gold, pred=pred, gold_sql=gold_sql, pred_sql=one.sql, dialect=dialect)
+        pair = self._pair(gold, pred, one.sql)
         if pair.truncated and pair.same_bag is None:
             pair = replace(pair, streamed=self._same_streams(one.sql))
         pair = with_ties(pair, self._further)
-        left, right = (None, None) if pair.same_bag else sides(gold, pred)
+        left, right = (None, None) if pair.same_bag else sides(gold, pair.pred)
         return Record(
             pair=one.pair,
             gold=self._gold_ran,
@@ -210,9 +218,25 @@ class _Scorer:
             pred_side=right,
         )
 
+    def _pair(self, gold: Rows, pred: Rows, sql: str) -> Pair:
+        return Pair(
+            gold=gold,
+            pred=self._beside_gold(pred),
+            gold_sql=self._sql or "",
+            pred_sql=sql,
+            dialect=self._desk.dialect,
+            standard=self._standard,
+        )
+
+    def _beside_gold(self, rows: Rows) -> Rows:
+        """The rows as gold's are: from a file, where gold is one."""
+        return rows if self._standard is None else as_csv(rows)
+
     def _same_streams(self, sql: str) -> bool | None:
         """Whether both whole results are the same multiset; None where that cannot be said."""
-        gold, pred = self._fingerprint(self._unit.gold or ""), self._fingerprint(sql)
+        if self._sql is None:
+            return None
+        gold, pred = self._fingerprint(self._sql), self._fingerprint(sql)
         return None if gold is None or pred is None else gold == pred
 
     def _fingerprint(self, sql: str) -> Fingerprint | None:
@@ -248,10 +272,19 @@ class _Scorer:
 
     def _guarded_by(self, policy: str, one: Asked) -> Guarded:
         assert self._bench.guard is not None
+        pairing = None if self._gold is None else partial(self._pair, self._gold)
         try:
-            return self._bench.guard(self._desk, one, self._gold, policy)
+            return self._bench.guard(self._desk, one, pairing, policy)
         except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
             return Guarded(policy=policy, status="died")
+
+
+def _ran(outcome: Outcome) -> tuple[Rows | None, Ran]:
+    if isinstance(outcome, Failure):
+        return None, Ran(status=outcome.kind.value, error=outcome.message)
+    if outcome.truncated:
+        return outcome, Ran(status="truncated", ms=outcome.ms)
+    return outcome, Ran(status="ok", rows=len(outcome.rows), ms=outcome.ms)
 
 
 def _unreadable(error: ModularSqlError) -> Ran:

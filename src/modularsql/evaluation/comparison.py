@@ -93,14 +93,23 @@ def data_warnings(a: Run, b: Run) -> list[str]:
     said = []
     if one["dataset"]["sha256"] != other["dataset"]["sha256"]:
         said.append("the data sets are not the same file")
+    golds = [{n: found["sha256"] for n, found in i["gold"].items()} for i in (one, other)]
+    if golds[0] != golds[1]:
+        said.append("the published gold is not the same")
     shared = one["databases"].keys() & other["databases"].keys()
-    changed = sorted(
+    changed = {
         name
         for name in shared
         if one["databases"][name]["sha256"] != other["databases"][name]["sha256"]
-    )
+    }
+    # One run may have had further files of a database (name/file) that the other had not.
+    changed |= {
+        owner
+        for name in one["databases"].keys() ^ other["databases"].keys()
+        if (owner := name.partition("/")[0]) in shared and owner != name
+    }
     if changed:
-        said.append(f"databases differ: {', '.join(changed)}")
+        said.append(f"databases differ: {', '.join(sorted(changed))}")
     limits = [inputs.get("settings", {}).get("timeout") for inputs in (one, other)]
     if limits[0] != limits[1]:
         said.append(f"time limits differ: {limits[0]:g} s and {limits[1]:g} s")

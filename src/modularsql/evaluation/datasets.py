@@ -4,19 +4,24 @@ their content.
 The shapes are data: where the fields of a kind are called, and which fields betray a kind.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PureWindowsPath
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from modularsql.errors import InputError
+from modularsql.evaluation.gold import Gold, GoldFile, gold_folder
+from modularsql.evaluation.texts import holds, is_plain, json_values, read_utf8, shown, skip_space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One question. `gold` and `difficulty` are None, texts are empty, where the set has none."""
+    """One question. `gold` and `difficulty` are None, texts are empty, where the set has none.
+
+    `more_gold` are further queries that are right as well, `results` published results, which
+    count instead of queries.
+    """
 
     id: str
     db: str
@@ -24,13 +29,20 @@ class Question:
     hint: str
     gold: str | None
     difficulty: str | None
+    more_gold: tuple[str, ...] = ()
+    results: tuple[GoldFile, ...] = ()
+
+    @property
+    def golds(self) -> tuple[Gold | None, ...]:
+        """All that is right, at least one; None where the set has no gold."""
+        return self.results or (self.gold, *self.more_gold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """Questions in the order of their file. `kind` is bird, spider, spider2 or jsonl.
 
-    `gold` is the folder that holds the gold queries where they do not stand in the file.
+    `gold` are files and folders that hold gold where it does not stand in the file.
 
     Where BIRD's own ids repeat, positions are the ids: `note` says so, and `own_ids` has what
     stands in the file.
@@ -41,15 +53,7 @@ class Dataset:
     questions: tuple[Question, ...]
     note: str | None = None
     own_ids: tuple[str, ...] = ()
-    gold: Path | None = None
-
-
-class JsonValue(NamedTuple):
-    """A value of a JSON text and the place of its source in that text."""
-
-    value: Any
-    start: int
-    end: int
+    gold: tuple[Path, ...] = ()
 
 
 FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -88,17 +92,12 @@ FOLDER_STEPS = (
     ("*_gold.sql", {"spider"}),
     ("*.jsonl", {"bird", "spider", "spider2", "jsonl"}),
 )
-GOLD_FOLDERS = ("evaluation_suite/gold/sql", "gold/sql")
-"""Where Spider 2.0-lite keeps its gold queries, one ID.sql each, beside the file of questions."""
-
 DATABASE_ENDINGS = (".sqlite", ".db", ".duckdb")
 
 _SHAPES = (
     "BIRD has db_id, question and SQL; Spider db_id, question and query; "
     "Spider 2.0 instance_id, db and question; our JSONL id and db"
 )
-_JSON_SPACE = re.compile(r"[ \t\r\n]*")
-DECODER = json.JSONDecoder()
 
 
 def read_dataset(spec: str) -> Dataset:
@@ -118,10 +117,13 @@ def read_dataset(spec: str) -> Dataset:
         kind, questions = "spider", tuple(_from_gold_text(text, path))
     else:
         kind, questions = _from_json(text, path, forced)
-    gold = _gold_folder(path) if kind == "spider2" else None
-    if gold is not None:
-        questions = tuple(replace(q, gold=_gold_file(gold, q.id)) for q in questions)
+    folder = gold_folder(path) if kind == "spider2" else None
+    if folder is not None:
+        questions = tuple(
+            replace(q, gold=folder.query(q.id), results=folder.results(q.id)) for q in questions
+        )
     if not (repeated := _repeated(questions)):
+        gold = folder.parts() if folder else ()
         return Dataset(kind=kind, path=path, questions=questions, gold=gold)
     if kind != "bird":
         raise _two_questions(repeated, path)
@@ -141,7 +143,7 @@ def database_file(root: Path, db: str) -> Path | None:
     `db` stands in files from elsewhere, so only a plain name is looked up: nothing that could
     lead out of `root` (on any operating system) is ever joined to it.
     """
-    if not _is_plain(db):
+    if not is_plain(db):
         return None
     for stem in (root / db / db, root / db):
         for ending in DATABASE_ENDINGS:
@@ -151,67 +153,16 @@ def database_file(root: Path, db: str) -> Path | None:
     return None
 
 
-def _is_plain(name: str) -> bool:
-    return name not in ("", ".", "..") and "\0" not in name and PureWindowsPath(name).name == name
-
-
-def _gold_folder(path: Path) -> Path | None:
-    """The folder of gold queries that belongs to a file of questions, or None."""
-    folders = (path.parent / name for name in GOLD_FOLDERS)
-    return next((folder for folder in folders if holds(folder.is_dir)), None)
-
-
-def _gold_file(folder: Path, id_: str) -> str | None:
-    """The gold query of a question; most of Spider 2.0-lite's are not published."""
-    file = folder / f"{id_}.sql"
-    return read_utf8(file).strip() or None if _is_plain(id_) and holds(file.is_file) else None
-
-
-def read_utf8(path: Path) -> str:
-    """The text of a file with its byte-order mark and line ends as they are, or `InputError`."""
-    try:
-        return path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 (byte {error.start})", "convert it, for example with iconv"
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {path}: {reason}", "check the path") from None
-
-
-def json_values(text: str, path: Path) -> list[JsonValue]:
-    """The JSON values that stand one after the other in the text of `path`, or `InputError`."""
-    values = []
-    at = skip_space(text, 0)
-    try:
-        while at < len(text):
-            value, end = DECODER.raw_decode(text, at)
-            values.append(JsonValue(value, at, end))
-            at = skip_space(text, end)
-    except (ValueError, RecursionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{path} is no valid JSON: {reason}", "mend it or get it again") from None
-    return values
-
-
-def skip_space(text: str, at: int) -> int:
-    """The next place from `at` in a JSON text that is neither space nor a byte-order mark."""
-    match = _JSON_SPACE.match(text, at + text.startswith("\ufeff", at))
-    return match.end() if match else at
-
-
-def shown(name: str) -> str:
-    """A name from a file as it may stand in a message: on one line, and short."""
-    return name if name.isprintable() and len(name) <= 40 else repr(name[:40])
-
-
-def holds(test: Callable[[], bool]) -> bool:
-    """The answer of a question to the file system, such as `path.is_dir`; False if it fails."""
-    try:
-        return test()
-    except OSError:  # a name too long for the file system, or a folder we may not enter
-        return False
+def database_files(root: Path, db: str) -> tuple[Path, ...]:
+    """All files of database `db` below `root`, its own first: further ones of the same kind in its
+    own folder hold other data under the same schema (Spider's test suite)."""
+    own = database_file(root, db)
+    if own is None:
+        return ()
+    if own.parent == root:
+        return (own,)
+    others = sorted(own.parent.glob(f"[!.]*{own.suffix}"))
+    return (own, *(other for other in others if other != own and holds(other.is_file)))
 
 
 def _named(spec: str) -> tuple[str | None, Path]:
@@ -288,7 +239,10 @@ def _question(kind: str, entry: Mapping[str, Any], position: int, path: Path) ->
     number = found.get("id")
     if isinstance(number, int) and not isinstance(number, bool):
         found["id"] = str(number)
-    for field, value in found.items():
+    more: Sequence[Any] = ()
+    if kind == "jsonl" and isinstance(golds := found["gold"], list):
+        found["gold"], *more = [gold for gold in golds if gold not in (None, "")] or [None]
+    for field, value in (*found.items(), *(("gold", one) for one in more)):
         if value is not None and not isinstance(value, str):
             raise InputError(
                 f"{path}, position {position}: {FIELDS[kind][field]} is no text",
@@ -301,6 +255,7 @@ def _question(kind: str, entry: Mapping[str, Any], position: int, path: Path) ->
         hint=found.get("hint") or "",
         gold=found.get("gold"),
         difficulty=found.get("difficulty"),
+        more_gold=tuple(more),
     )
 
 

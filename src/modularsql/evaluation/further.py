@@ -25,6 +25,7 @@ def all_scores(pair: Pair, metrics: Iterable[Metric], run: Run) -> dict[str, Sco
     """The score of each metric, those of changed texts on the results of these.
 
     A changed gold that gives no rows leaves the score undecided, a changed prediction makes it 0.
+    Nothing is changed where gold is a result, which nobody can change.
     """
     metrics = tuple(metrics)
     plain = [metric for metric in metrics if not _changes(metric, pair)]
@@ -37,8 +38,10 @@ def all_scores(pair: Pair, metrics: Iterable[Metric], run: Run) -> dict[str, Sco
 
 def _changes(metric: Metric, pair: Pair) -> bool:
     prepare = metric.prepare
-    return prepare is not None and any(
-        prepare(sql) != sql for sql in (pair.gold_sql, pair.pred_sql)
+    return (
+        prepare is not None
+        and pair.standard is None
+        and any(prepare(sql) != sql for sql in (pair.gold_sql, pair.pred_sql))
     )
 
 

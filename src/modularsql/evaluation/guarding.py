@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from modularsql.config import Settings
+from modularsql.evaluation.bench import Pairing
 from modularsql.evaluation.log import Guarded
-from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.plan import Asked
 from modularsql.evaluation.studies.outcomes import GRAIN_OPEN, P1_OPEN, P2_OPEN
 from modularsql.guard.policy import Policy, find_policy
@@ -43,12 +43,12 @@ def _policy(name: str, settings: Settings) -> Policy:
 
 
 def guard_one(
-    engine: Engine, one: Asked, gold: Rows | None, name: str, settings: Settings
+    engine: Engine, one: Asked, pairing: Pairing | None, name: str, settings: Settings
 ) -> Guarded:
-    """The outcome of one policy on one prediction, scored against gold's rows."""
+    """The outcome of one policy on one prediction, scored beside gold's rows (None: unknown)."""
     policy = _policy(name, settings)
     answer = Guard(engine, policy, settings).run(one.sql, question=one.question, fix=True)
-    as_set, as_bag = _scores(answer, gold, engine.dialect)
+    as_set, as_bag = _scores(answer, pairing)
     return Guarded(
         policy=name,
         status=answer.probe.status if answer.probe else "error",
@@ -64,19 +64,13 @@ def guard_one(
     )
 
 
-def _scores(answer: Answer, gold: Rows | None, dialect: str) -> tuple[float | None, float | None]:
-    if gold is None:
+def _scores(answer: Answer, pairing: Pairing | None) -> tuple[float | None, float | None]:
+    if pairing is None:
         return None, None
     if answer.failure is not None:
         ours = (FailureKind.LOCKED, FailureKind.TOO_LARGE)
         return (None, None) if answer.failure.kind in ours else (0.0, 0.0)
-    pair = Pair(
-        gold=gold,
-        pred=_rows(answer),
-        gold_sql="",
-        pred_sql=answer.final_sql,
-        dialect=dialect,
-    )
+    pair = pairing(_rows(answer), answer.final_sql)
     return _score(pair.same_set), _score(pair.same_bag)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from modularsql.evaluation.gold import GoldFile
 from modularsql.rows import Row, Rows, comparable
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ def may_be_ordered(sql: str) -> bool:
 class Pair:
     """One question's two results, of the gold query and of the predicted one.
 
-    `keyed` is the result of `wanted_query()` where that was run: gold without its LIMIT and with
-    its hidden ORDER BY keys as further columns; it decides ties. `streamed` says whether the
-    whole results are the same multiset, where a cap has cut one and somebody found out.
+    Gold that is a published result has no query (`gold_sql` is empty), and `standard` says how it
+    is compared. `keyed` is the result of `wanted_query()` where that was run: gold without its
+    LIMIT and with its hidden ORDER BY keys as further columns; it decides ties. `streamed` says
+    whether the whole results are the same multiset, where a cap has cut one and somebody found out.
     """
 
     gold: Rows
@@ -39,6 +41,7 @@ class Pair:
     gold_sql: str
     pred_sql: str
     dialect: str
+    standard: GoldFile | None = None
     keyed: Rows | None = None
     streamed: bool | None = None
 
@@ -102,6 +105,8 @@ class Pair:
             return True
         if not self.same_bag:
             return self.same_bag
+        if self.standard is not None:
+            return not self.standard.ordered
         if not may_be_ordered(self.gold_sql):
             return True
         if self.truncated:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from modularsql.evaluation.datasets import Dataset
+from modularsql.evaluation.datasets import Dataset, Question
+from modularsql.evaluation.gold import Gold
 from modularsql.evaluation.predictions import Predictions
 
 
@@ -23,9 +24,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """One gold query (None: the set has none) and all that is scored against it."""
+    """One gold (None: the set has none) and all that is scored against it."""
 
-    gold: str | None
+    gold: Gold | None
     asked: tuple[Asked, ...]
 
 
@@ -45,13 +46,15 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the answer of one system to one question is found: a pair, or why there is none."""
+    """Where the answer of one system to one question is found, or why it is nowhere.
+
+    `pairs` are those with each gold of the question, on each of its databases.
+    """
 
     system: str
     question: int
-    pair: int | None
+    pairs: tuple[tuple[int, ...], ...]
     status: str
-    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +70,8 @@ Answers = Mapping[str, Sequence[str | None]]
 """One SQL for each question of the set, by system; None or empty where there is none."""
 
 
-_Key = tuple[str | None, ...]
-_Numbers = dict[tuple[str, str | None, str, str], int]
+_Key = tuple[Gold | None, ...]
+_Numbers = dict[tuple[str, Gold | None, str, str], int]
 """The number of each pair by database, gold, prediction and question."""
 
 
@@ -80,28 +83,33 @@ def answers_of(systems: Mapping[str, Predictions]) -> dict[str, list[str | None]
 def make_plan(
     dataset: Dataset,
     answers: Answers,
-    databases: Mapping[str, Path | None],
+    databases: Mapping[str, Sequence[Path]],
     policies: Sequence[str] = (),
 ) -> Plan:
-    """The plan for these answers. The guard reads questions, so with `policies` a pair belongs
-    to a question; without, questions of one gold share theirs."""
+    """The plan for these answers on the files of each database (none: it is missing).
+
+    The guard reads questions, so with `policies` a pair belongs to a question; without, questions
+    of one gold share theirs.
+    """
     numbers: _Numbers = {}
     places = []
     for system, sqls in answers.items():
         for at, (question, sql) in enumerate(zip(dataset.questions, sqls, strict=True)):
-            database = databases[question.db]
-            pair, status = None, "ok"
-            if not sql:
-                status = "no_sql"
-            elif database is None:
-                status = "no_database"
-            if database is not None:
-                asked = question.question if policies else ""
-                key = (str(database), question.gold, sql or "", asked)
-                pair = numbers.setdefault(key, len(numbers))
-            places.append(Place(system=system, question=at, pair=pair, status=status))
+            files = databases[question.db]
+            status = "no_sql" if not sql else "ok" if files else "no_database"
+            asked = question.question if policies else ""
+            pairs = tuple(_pairs(numbers, str(file), question, sql or "", asked) for file in files)
+            places.append(Place(system=system, question=at, pairs=pairs, status=status))
     batches = tuple(_batches(numbers, tuple(policies)))
     return Plan(places=tuple(places), batches=batches, pairs=len(numbers))
+
+
+def _pairs(
+    numbers: _Numbers, database: str, question: Question, sql: str, asked: str
+) -> tuple[int, ...]:
+    """The numbers of the pairs with each gold on one database; new ones where there are none."""
+    keys = [(database, gold, sql, asked) for gold in question.golds]
+    return tuple(numbers.setdefault(key, len(numbers)) for key in keys)
 
 
 def without(plan: Plan, done: Iterable[int]) -> tuple[Batch, ...]:
@@ -139,13 +147,15 @@ def smaller(batch: Batch, status: str) -> list[Batch]:
 
 
 def _batches(numbers: _Numbers, policies: tuple[str, ...]) -> Iterable[Batch]:
-    units: dict[tuple[str, str | None], list[Asked]] = {}
+    units: dict[tuple[str, Gold | None], list[Asked]] = {}
     for (database, gold, sql, question), pair in numbers.items():
         one = Asked(pair=pair, sql=sql, question=question)
         units.setdefault((database, gold), []).append(one)
     groups = _Groups()
     for (database, gold), asked in units.items():
-        for statement in filter(None, (gold, *(one.sql for one in asked))):
+        for statement in (gold, *(one.sql for one in asked)):
+            if not statement:
+                continue
             groups.join((database, gold), (database, statement, "statement"))
     together: dict[_Key, list[Unit]] = {}
     for key, some in units.items():

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from modularsql.errors import InputError
-from modularsql.evaluation.datasets import Dataset, holds, json_values, read_utf8, shown
+from modularsql.evaluation.datasets import Dataset
+from modularsql.evaluation.texts import holds, json_values, read_utf8, shown
 
 Pools = Mapping[str, tuple[str, ...]]
 """Candidates by question id, in the order of their file."""

@@ -13,17 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from modularsql.errors import InputError
-from modularsql.evaluation.datasets import (
-    DECODER,
-    Dataset,
-    Question,
-    holds,
-    json_values,
-    read_utf8,
-    shown,
-    skip_space,
-)
+from modularsql.evaluation.datasets import Dataset, Question
 from modularsql.evaluation.files import check_place, write_text
+from modularsql.evaluation.texts import DECODER, holds, json_values, read_utf8, shown, skip_space
 
 BIRD_MARK = "\t----- bird -----\t"
 LINE_MARK = "\t"

@@ -7,9 +7,7 @@ from typing import Any
 from modularsql.evaluation.datasets import Question
 from modularsql.evaluation.log import Ran, Record
 from modularsql.evaluation.plan import Plan
-
-NEVER_RAN = ("error", "no_database", "no_gold", "refused", "unbound", "no_sql")
-"""Statuses of gold that leave a question out, on any machine."""
+from modularsql.evaluation.several import NEVER_RAN, combined
 
 TOO_SLOW = "timeout"
 
@@ -82,6 +80,8 @@ class Run:
         notes = [inputs["note"]] if inputs.get("note") else []
         if missing := inputs["missing_databases"]:
             notes.append(f"databases not found: {_first(missing)}")
+        if several := inputs["several_files"]:
+            notes.append(f"right is what is right on every file of its database: {_first(several)}")
         golds = {v.question.id: v for v in self.all_verdicts()}.values()
         unread = dict.fromkeys(
             v.record.gold.error
@@ -111,12 +111,12 @@ def fill(
     """The verdicts of a plan whose pairs have these records."""
     verdicts: dict[str, list[Verdict]] = {name: [] for name in answers}
     for place in plan.places:
-        if place.pair is None:
+        if place.pairs:
+            record = combined([[records[pair] for pair in golds] for golds in place.pairs])
+        else:
             nowhere = Ran(status="no_database")
             pred = Ran(status=place.status)
             record = Record(pair=-1, gold=nowhere, pred=pred, cause="gold_no_database")
-        else:
-            record = records[place.pair]
         verdicts[place.system].append(
             Verdict(
                 system=place.system,

@@ -36,7 +36,9 @@ def races(plan: Plan, records: Mapping[int, Record]) -> list[Race]:
         for batch in plan.batches
         for unit in batch.units
         for one in unit.asked
-        if unit.gold and _is_right(records[one.pair]) and not _is_timed(records[one.pair])
+        if isinstance(unit.gold, str)
+        and _is_right(records[one.pair])
+        and not _is_timed(records[one.pair])
     ]
 
 

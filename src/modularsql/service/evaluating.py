@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +160,8 @@ class _Seen:
         if progress is not None:
             for place in plan.places:
                 self._standing.right.setdefault(place.system, [0.0, 0.0, 0.0])
-                if place.pair is not None:
-                    self._systems.setdefault(place.pair, []).append(place.system)
+                for pair in chain.from_iterable(place.pairs):
+                    self._systems.setdefault(pair, []).append(place.system)
             self.add(list(records.values()))
 
     def add(self, records: Sequence[Record]) -> None:
@@ -241,7 +242,7 @@ def _about(
     asked: Scoring,
     dataset: Dataset,
     systems: Mapping[str, Predictions],
-    databases: Mapping[str, Path | None],
+    databases: Mapping[str, Sequence[Path]],
 ) -> dict[str, Any]:
     settings = request.settings
     bounds = ("timeout", "score_rows", "score_bytes", "max_cell_bytes", "worker_memory_mb")
@@ -257,11 +258,16 @@ def _about(
         "inputs": {
             "modularsql": __version__,
             "dataset": {**marks(dataset.path), "kind": dataset.kind},
-            "gold": marks(dataset.gold) if dataset.gold else None,
+            "gold": {path.name: marks(path) for path in dataset.gold},
             "systems": {name: marks(found.path) for name, found in systems.items()},
-            "databases": {name: marks(path) for name, path in databases.items() if path},
+            "databases": {
+                name if file == files[0] else f"{name}/{file.name}": marks(file)
+                for name, files in databases.items()
+                for file in files
+            },
             "note": dataset.note,
-            "missing_databases": sorted(name for name, path in databases.items() if not path),
+            "missing_databases": sorted(name for name, files in databases.items() if not files),
+            "several_files": sorted(name for name, files in databases.items() if len(files) > 1),
             "metrics": _metrics(request, asked),
             "guard": list(request.guard),
             "pools": {path.stem: marks(path) for path in request.pools},

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,12 @@ def repair(request: RepairRequest) -> RepairSummary:
     check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     predictions = read_predictions(request.predictions, dataset)
-    databases = find_databases(request.db_root, dataset)
+    files = find_databases(request.db_root, dataset)
+    databases = {name: next(iter(found), None) for name, found in files.items()}
     pools = {} if request.pools is None else read_pools(request.pools, dataset)
     model = connect_model(request.settings)
-    _check_is_new(request.out, (predictions.path, dataset.path, *filter(None, databases.values())))
+    read = (predictions.path, dataset.path, *chain.from_iterable(files.values()))
+    _check_is_new(request.out, read)
     check_out(predictions, request.out)
     summary = RepairSummary(
         questions=len(dataset.questions),

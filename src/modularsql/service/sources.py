@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from modularsql.errors import InputError
-from modularsql.evaluation.datasets import Dataset, database_file
+from modularsql.evaluation.datasets import Dataset, database_files
 
 
 def check_root(root: Path) -> None:
@@ -14,13 +14,13 @@ def check_root(root: Path) -> None:
         raise InputError(f"no folder of databases at {root}", "check --db-root")
 
 
-def find_databases(root: Path, dataset: Dataset) -> dict[str, Path | None]:
-    """The file of each database that questions name, None where it is missing.
+def find_databases(root: Path, dataset: Dataset) -> dict[str, tuple[Path, ...]]:
+    """The files of each database that questions name, its own first; none where it is missing.
 
     Raises `InputError` where `root` holds none of them.
     """
     names = dict.fromkeys(question.db for question in dataset.questions)
-    found = {name: database_file(root, name) for name in names}
+    found = {name: database_files(root, name) for name in names}
     if not any(found.values()):
         first = next(iter(found))
         raise InputError(
