@@ -3,15 +3,16 @@
     python -m benchmarks.studies RUN DATASET DB_ROOT
 
 RUN is a folder that `predict` wrote; DATASET has gold. Tables: recall and precision of each linker,
-EX and upper bound of each generator and what they share, confidence against accuracy, tokens by
-stage, by schema size, kinds of errors, and the shortcut's threshold where a run judged always. EX
-is equality of multisets of rows.
+EX and upper bound of each generator and what they share, confidence against accuracy, tokens and
+time by stage, by schema size, kinds of errors, how good the examples shown were, and the shortcut's
+threshold where a run judged always (`confidence = 1`). EX is equality of multisets of rows.
 """
 
 import json
+import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -19,9 +20,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import sqlglot
-from sqlglot import exp
-
+from benchmarks.differences import error_kind, jaccard
 from modularsql import Settings, connect
 from modularsql.catalog import Catalog
 from modularsql.evaluation.datasets import Question, database_file, read_dataset
@@ -35,6 +34,7 @@ from modularsql.ports import Engine
 from modularsql.rows import Rows
 
 SETTINGS = Settings(timeout=5.0)
+_EXAMPLE = re.compile(r"^Question: .*\nSQL: (.*)$", re.MULTILINE)
 
 
 @lru_cache
@@ -87,6 +87,13 @@ class Seen:
         )
         return bool(pair.same_bag)
 
+    def examples(self) -> list[str]:
+        """The SQL of the solved questions that the generator of examples was shown."""
+        calls = self.stages.get("generation", {}).get("calls", ())
+        mine = [call for call in calls if call["stage"] == "generation.icl"]
+        text = "\n".join(mine[0]["messages"]) if mine else ""
+        return _EXAMPLE.findall(text)
+
     def samples(self, generator: str) -> list[str]:
         """The queries that a generator wrote, one for each sample that held one."""
         calls = self.stages.get("generation", {}).get("calls", ())
@@ -136,7 +143,7 @@ def _places(seen: Seen) -> dict[str, set[Place]]:
 
 
 def linkers(seen: Sequence[Seen]) -> Table:
-    """Recall and precision of tables and columns (RQ2)."""
+    """Recall and precision of tables and columns (RQ3)."""
     hits: dict[str, Counter[str]] = defaultdict(Counter)
     for one in seen:
         for name, places in _places(one).items():
@@ -229,7 +236,7 @@ def confidence(seen: Sequence[Seen]) -> Table:
 def shortcut(seen: Sequence[Seen]) -> Table:
     """What each threshold of the shortcut would have chosen, and how many it would have judged.
 
-    Only of a run with `confidence = 1`, where every open question was judged.
+    RQ7. Only of a run with `confidence = 1`, where every open question was judged.
     """
     lines = []
     for step in range(4, 11):
@@ -265,14 +272,15 @@ def _representative(members: Sequence[int], one: Seen) -> str:
 
 
 def costs(seen: Sequence[Seen]) -> Table:
-    """Tokens and calls of a question by stage."""
+    """Tokens, calls and time of a question by stage (RQ9)."""
     lines = []
     for name in seen[0].stages:
         calls = [one.stages[name]["calls"] if name in one.stages else [] for one in seen]
         sums = [sum(c["cost"]["prompt_tokens"] for c in some) for some in calls]
         out = [sum(c["cost"]["completion_tokens"] for c in some) for some in calls]
-        lines.append((name, mean(map(len, calls)), mean(sums), mean(out)))
-    names = ("stage", "calls", "tokens in", "tokens out")
+        ms = mean(one.stages[name]["ms"] if name in one.stages else 0.0 for one in seen)
+        lines.append((name, mean(map(len, calls)), mean(sums), mean(out), ms / 1000))
+    names = ("stage", "calls", "tokens in", "tokens out", "seconds")
     return Table(name="costs", title="What a question costs, mean", columns=names, rows=lines)
 
 
@@ -293,40 +301,41 @@ def by_size(seen: Sequence[Seen]) -> Table:
 
 
 def errors(seen: Sequence[Seen]) -> Table:
-    """What is wrong with wrong answers, by the first difference from gold's tree."""
+    """What is wrong with wrong answers, by the first difference from gold's tree (RQ10)."""
     kinds = Counter(_kind(one) for one in seen if not one.right(one.sql))
     lines = list(kinds.most_common())
     return Table(name="errors", title="Errors", columns=("kind", "questions"), rows=lines)
 
 
 def _kind(one: Seen) -> str:
-    gold = rows(one.path, str(one.question.gold))
-    if gold is None or not gold.rows:
+    gold = str(one.question.gold)
+    outcome = rows(one.path, gold)
+    if outcome is None or not outcome.rows:
         return "ground truth: gold fails or is empty"
-    if not one.sql:
-        return "no query"
-    if names_used(one.sql, catalog(one.path)) != one.gold_places:
-        return "schema"
-    trees = [sqlglot.parse_one(s, dialect="sqlite") for s in (one.sql, str(one.question.gold))]
-    for name, parts in _PARTS.items():
-        mine, wanted = (Counter(parts(tree)) for tree in trees)
-        if mine != wanted:
-            return name
-    return "logic"
+    return error_kind(one.sql, gold, catalog(one.path)) if one.sql else "no query"
 
 
-_PARTS: Mapping[str, Callable[[exp.Expr], Iterable[str]]] = {
-    "value": lambda tree: (literal.sql() for literal in tree.find_all(exp.Literal)),
-    "function": lambda tree: (type(f).__name__ for f in tree.find_all(exp.Func)),
-}
+def examples(seen: Sequence[Seen]) -> tuple[float | None, float | None]:
+    """How good the examples shown were, by the Jaccard likeness of their SQL's tokens to gold's
+    (paper, RQ5), and the EX of a sample of the generator that reads them."""
+    shown = [(sql, str(one.question.gold)) for one in seen for sql in one.examples()]
+    right = [one.right(sql) for one in seen for sql in one.samples("icl")]
+    quality = float(mean(jaccard(*pair) for pair in shown)) if shown else None
+    return quality, float(mean(right)) if right else None
 
 
 def studies(seen: Sequence[Seen], swept: Sequence[Seen] | None = None) -> None:
-    """All tables of one run."""
+    """All tables of one run; `swept` is one that judged every open question."""
     found = [linkers(seen), generators(seen), confidence(seen), costs(seen), by_size(seen)]
     found += [errors(seen), *([shortcut(swept)] if swept is not None else [])]
     for table in found:
         print(markdown(table))
+
+
+def judged_always(run: Path) -> bool:
+    """Whether a run's `confidence` was 1, so that thresholds can be tried on it."""
+    told = json.loads((run / "run.json").read_text("utf-8"))
+    return bool(told["inputs"]["settings"]["confidence"] == 1)
 
 
 def main() -> None:
@@ -335,7 +344,10 @@ def main() -> None:
     seen = read_run(Path(run), dataset, Path(root))
     if not seen:
         sys.exit(f"{run} has no question with gold, a database and a trace")
-    studies(seen)
+    studies(seen, seen if judged_always(Path(run)) else None)
+    quality, right = examples(seen)
+    if quality is not None:
+        print(f"Examples shown: Jaccard {quality:.2f} to gold; EX of their generator {right:.1%}.")
 
 
 if __name__ == "__main__":

@@ -109,6 +109,11 @@ class Settings:
     values_per_column: int = _number(5, "Values shown of one column (ask)", 1, 100)
     value_similarity: float = _number(0.98, "Likeness from which a value links a column", 0, 1)
     examples: int = _number(3, "Solved questions shown to the generator that learns (ask)", 0, 50)
+    example_choice: str = _text(
+        "nearest",
+        "Which solved questions are shown: nearest, or farthest (a study)",
+        ("nearest", "farthest"),
+    )
     schema_tokens: int = _number(2_000, "Tokens of the linked schema's text (ask)", 100)
     full_schema_tokens: int = _number(8_000, "Tokens of the whole schema's text (ask)", 100)
     confidence: float = _number(0.6, "Share of agreeing samples that settles the choice", 0, 1)

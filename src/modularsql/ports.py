@@ -158,8 +158,8 @@ class Example:
 class ExampleIndex(Protocol):
     """Solved questions, looked up by how a question is built."""
 
-    def nearest(self, masked: str, count: int) -> list[Example]:
-        """The examples whose masked question is most like this one, best first."""
+    def chosen(self, masked: str, count: int) -> list[Example]:
+        """The examples to show beside a question, by how alike their masked questions are."""
 
 
 class Embedder(Protocol):

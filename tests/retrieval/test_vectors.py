@@ -127,8 +127,10 @@ def test_letters_and_meaning_are_merged_by_the_best_score() -> None:
 def test_examples_are_found_by_the_meaning_of_masked_questions() -> None:
     solved = [Example(question="lamp", sql="1"), Example(question="doctor", sql="2")]
     by_meaning = Examples(solved, lambda q: q, Directions(NEAR))
-    assert [e.sql for e in by_meaning.nearest("physician", 1)] == ["2"]
-    assert Examples([], lambda q: q, Directions(NEAR)).nearest("physician", 1) == []
+    assert [e.sql for e in by_meaning.chosen("physician", 1)] == ["2"]
+    farthest = Examples(solved, lambda q: q, Directions(NEAR), "farthest")
+    assert [e.sql for e in farthest.chosen("physician", 1)] == ["1"]
+    assert Examples([], lambda q: q, Directions(NEAR)).chosen("physician", 1) == []
 
 
 def test_masking_hides_what_a_question_is_about() -> None:
@@ -137,5 +139,5 @@ def test_masking_hides_what_a_question_is_about() -> None:
         Example(question="Which <MASK> has the most <MASK>?", sql="most"),
     ]
     examples = Examples(solved, lambda q: q)
-    assert examples.nearest("How many <MASK> are in Bonn?", 1)[0].sql == "count"
-    assert examples.nearest("Which <MASK> has the fewest <MASK>?", 1)[0].sql == "most"
+    assert examples.chosen("How many <MASK> are in Bonn?", 1)[0].sql == "count"
+    assert examples.chosen("Which <MASK> has the fewest <MASK>?", 1)[0].sql == "most"

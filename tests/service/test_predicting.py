@@ -83,9 +83,9 @@ def test_a_run_that_was_cut_goes_on_where_it_was(request_: Any) -> None:
     model = ScriptedModel(said)
     summary = predict(request_(model))
     assert (summary.resumed, summary.questions) == (2, 4)
-    assert len(log.read_bytes().splitlines()) == 4
+    assert len(log.read_bytes().splitlines()) == 3, "the one without a database is open"
     again = ScriptedModel(said)
-    assert predict(request_(again)).resumed == 4
+    assert predict(request_(again)).resumed == 3
     assert again.requests == []
 
 
@@ -96,12 +96,31 @@ def test_other_settings_never_go_on_with_old_results(request_: Any) -> None:
     predict(request_(ScriptedModel(said), jobs=1))
 
 
-def test_a_question_whose_model_fails_is_told_and_the_rest_goes_on(request_: Any) -> None:
+def test_a_question_whose_model_fails_is_asked_again_by_the_next_run(request_: Any) -> None:
     def sometimes(request: ChatRequest) -> Any:
         if "Which names?" in request.messages[-1].text:
             return ModelError("the server is gone", "", "model")
         return said(request)
 
     summary = predict(request_(ScriptedModel(sometimes)))
-    assert summary.answered == 1
+    assert (summary.answered, summary.failed) == (1, 2)
     assert sum(n for why, n in summary.problems.items() if "the server is gone" in why) == 1
+    summary = predict(request_(ScriptedModel(said)))
+    assert (summary.answered, summary.failed, summary.resumed) == (2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "said_of_it"), [(b"no database at all", "bad"), (b"", "is empty")]
+)
+def test_a_database_that_does_not_open_keeps_no_other_from_its_answers(
+    request_: Any, content: bytes, said_of_it: str
+) -> None:
+    request = request_(ScriptedModel(said))
+    bad = request.db_root / "bad"
+    bad.mkdir()
+    (bad / "bad.sqlite").write_bytes(content)
+    lines = [{**QUESTIONS[0], "db_id": "bad"}, *QUESTIONS]
+    Path(request.dataset).write_text(json.dumps(lines))
+    summary = predict(request)
+    assert (summary.answered, summary.failed) == (2, 2)
+    assert any(said_of_it in why for why in summary.problems), summary.problems

@@ -54,7 +54,8 @@ def command(
     """Answer every question of a data set: predictions, pools and traces.
 
     DATASET is as for `repair`. A run that was stopped goes on where it was, under the same
-    settings, prompts and data. `eval` and `repair` read what is written.
+    settings, prompts and data; questions that failed are asked again. `eval` and `repair` read what
+    is written.
 
     \b
     Example:
@@ -89,6 +90,9 @@ def command(
             screen.words(f"{summary.resumed:,} were answered before", by=2)
         for problem, count in sorted(summary.problems.items(), key=lambda item: -item[1])[:5]:
             screen.words(f"{counted(count, 'question')}: {problem}", by=2)
+        if summary.failed:
+            them = counted(summary.failed, "question")
+            screen.words(f"{them} failed; the same command asks again", by=2)
         cost = summary.cost
         tokens = f"{cost.prompt_tokens:,} tokens in, {cost.completion_tokens:,} out"
         screen.words(f"{counted(cost.llm_calls, 'call')}, {tokens}, ${cost.usd:.4f}", by=2)

@@ -26,7 +26,7 @@ def shots(state: State, deps: Deps) -> str:
     """Questions that were solved before and are built alike; the text says where there are none."""
     if deps.examples is None or not deps.has("generation.examples"):
         return shots_text(())
-    found = deps.examples.nearest(masked(state.question, deps.catalog), deps.settings.examples)
+    found = deps.examples.chosen(masked(state.question, deps.catalog), deps.settings.examples)
     return shots_text(found)
 
 

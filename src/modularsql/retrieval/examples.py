@@ -1,4 +1,4 @@
-"""Solved questions for the generator that learns from them, nearest first.
+"""Solved questions for the generator that learns from them, the nearest or the farthest.
 
 Likeness is measured on masked questions (paper, S5): by the cosine of an embedder's vectors, and
 without one by the words that two questions have in common, in their order (difflib).
@@ -7,33 +7,38 @@ without one by the words that two questions have in common, in their order (diff
 import json
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from pathlib import Path
 
 from modularsql.errors import InputError
 from modularsql.ports import Embedder, Example
 
+CHOICES = {"nearest": nlargest, "farthest": nsmallest}
+"""Which are shown, by the setting `example_choice`; the farthest are for a study (paper, RQ5)."""
+
 
 class Examples:
-    """Solved questions with their masked form."""
+    """Solved questions with their masked form; `choice` is a name of `CHOICES`."""
 
     def __init__(
         self,
         examples: Sequence[Example],
         mask: Callable[[str], str],
         embedder: Embedder | None = None,
+        choice: str = "nearest",
     ) -> None:
+        self._choose = CHOICES[choice]
         self._examples = list(examples)
         self._masked = [mask(example.question) for example in self._examples]
         self._embedder = embedder
         self._vectors = embedder.embed(self._masked) if embedder and self._masked else None
 
-    def nearest(self, masked: str, count: int) -> list[Example]:
+    def chosen(self, masked: str, count: int) -> list[Example]:
         """See `ports.ExampleIndex`."""
         if not self._examples or count < 1:
             return []
         scores = self._by_words(masked) if self._vectors is None else self._by_meaning(masked)
-        best = nlargest(count, range(len(scores)), key=scores.__getitem__)
+        best = self._choose(count, range(len(scores)), key=scores.__getitem__)
         return [self._examples[i] for i in best]
 
     def _by_words(self, masked: str) -> list[float]:

@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from modularsql.config import Settings
-from modularsql.errors import InputError, ModelError
+from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.evaluation.datasets import Question
 from modularsql.llm.desk import ModelDesk
 from modularsql.pipeline.trace import Trace
 from modularsql.ports import Model
-from modularsql.service.asking import AskRequest, Conversation, Reply, conversation, trace_json
+from modularsql.service.asking import (
+    AskRequest,
+    Conversation,
+    Reply,
+    conversation,
+    open_database,
+    trace_json,
+)
 from modularsql.service.indexing import index_path, vectors_path
 from modularsql.service.on_worker import kept, may_have_children
 from modularsql.service.pool import Loss
@@ -25,7 +32,8 @@ _THREADS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """One answered question, as the log keeps it. `sql` is "" where none was written."""
+    """One question, as the log keeps it. `sql` is "" where none was written: `problem` says why
+    there is none, `failure` what kept us from asking to the end."""
 
     id: str
     db: str
@@ -34,6 +42,7 @@ class Predicted:
     confidence: float | None = None
     problem: str | None = None
     cost: Mapping[str, Any] | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +77,15 @@ class Answerer:
     def answer(self, question: Question, path: Path) -> Answered:
         """The prediction for one question about a database's file; raises `SetupError`."""
         talk = self._talk(path)
+        if isinstance(talk, str):
+            return Answered(predicted=failed(question, talk))
         talk.turns.clear()
         traces: list[Trace] = []
         try:
             reply = talk.ask(question.question, hint=question.hint, keep=traces.append)
             predicted = _predicted(question, reply)
         except (ModelError, InputError) as error:
-            predicted = unanswered(question, error.message)
+            predicted = failed(question, error.message)
         trace = json.dumps(trace_json(traces[0]), ensure_ascii=False, indent=1) if traces else None
         return Answered(predicted=predicted, trace=trace)
 
@@ -83,7 +94,8 @@ class Answerer:
         for stack in self._stacks:
             stack.close()
 
-    def _talk(self, path: Path) -> Conversation:
+    def _talk(self, path: Path) -> Conversation | str:
+        """The conversation, or why the database cannot be opened."""
         if getattr(self._mine, "path", None) != path:
             if hasattr(self._mine, "stack"):
                 self._mine.stack.close()
@@ -96,15 +108,20 @@ class Answerer:
                 definitions=self._setup.definitions,
                 model=self._setup.model,
             )
-            self._mine.talk = self._mine.stack.enter_context(conversation(asked))
+            try:
+                opened = closing(open_database(asked.target, asked.settings))
+                engine = self._mine.stack.enter_context(opened)
+            except (InputError, SetupError) as error:
+                return error.message
+            self._mine.talk = self._mine.stack.enter_context(conversation(asked, engine))
             self._mine.path = path
         talk: Conversation = self._mine.talk
         return talk
 
 
-def unanswered(question: Question, problem: str) -> Predicted:
-    """A question without a query, and why."""
-    return Predicted(id=question.id, db=question.db, sql="", problem=problem)
+def failed(question: Question, failure: str) -> Predicted:
+    """A question that was not asked to the end, and why."""
+    return Predicted(id=question.id, db=question.db, sql="", failure=failure)
 
 
 @contextmanager
@@ -132,7 +149,7 @@ def answering(setup: Setup, paths: Iterable[Path]) -> Iterator[tuple[AnswerOne, 
             future = cluster.submit(database, answer_there, cluster.run, there, question, database)
             done = cluster.result(future, database)
             if isinstance(done, Loss):
-                return Answered(predicted=unanswered(question, done.problem or done.status))
+                return Answered(predicted=failed(question, done.problem or done.status))
             answered: Answered = done
             return answered
 

@@ -11,7 +11,7 @@ from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.telemetry import TracedEngine
-from modularsql.errors import InputError, ModelError, SetupError
+from modularsql.errors import InputError, ModelError, ModularSqlError, SetupError
 from modularsql.guard.run import Guard
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
@@ -98,15 +98,33 @@ class Conversation:
         return "\n".join(filter(None, (hint, *said)))
 
 
+def open_database(target: str, settings: Settings) -> Engine:
+    """The database of a conversation, in a process of its own.
+
+    Raises `InputError` or `SetupError` where it cannot be read, or holds no tables.
+    """
+    engine = IsolatedEngine(target, settings)
+    try:
+        if not engine.catalog().tables:
+            raise InputError(f"{engine.name} has no tables", "give a database that holds data")
+    except ModularSqlError:
+        engine.close()
+        raise
+    return engine
+
+
 @contextmanager
-def conversation(request: AskRequest) -> Iterator[Conversation]:
-    """A database and a model to ask. Raises `InputError` or `SetupError` when it cannot start."""
+def conversation(request: AskRequest, engine: Engine | None = None) -> Iterator[Conversation]:
+    """A database and a model to ask; `engine` is the database where it is open already.
+
+    Raises `InputError` or `SetupError` when it cannot start.
+    """
     check_parts(parts_left_out(request.settings))
     model = request.model or connect_model(request.settings)
     if model is None:
         raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
     definitions = _text(request.definitions) if request.definitions else ""
-    engine: Engine = IsolatedEngine(request.target, request.settings)
+    engine = engine or open_database(request.target, request.settings)
     if request.settings.telemetry != "off":
         content = request.settings.telemetry == "content"
         model = TracedModel(model, content=content)
@@ -117,8 +135,6 @@ def conversation(request: AskRequest) -> Iterator[Conversation]:
 
 def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> Deps:
     catalog = guard.engine.catalog()
-    if not catalog.tables:
-        raise InputError(f"{guard.engine.name} has no tables", "give a database that holds data")
     embedder = connect_embedder(request.settings)
     return Deps(
         model=model,
@@ -127,7 +143,7 @@ def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> 
         catalog=catalog,
         settings=request.settings,
         values=_values(request, embedder),
-        examples=_examples(request.examples, catalog, embedder),
+        examples=_examples(request, catalog, embedder),
         definitions=definitions,
         without=frozenset(parts_left_out(request.settings)),
     )
@@ -144,10 +160,15 @@ def _values(request: AskRequest, embedder: Embedder | None) -> ValueIndex | None
     return Merged(lexical, vector_index(path, embedder))
 
 
-def _examples(path: Path | None, catalog: Catalog, embedder: Embedder | None) -> Examples | None:
-    if path is None:
+def _examples(request: AskRequest, catalog: Catalog, embedder: Embedder | None) -> Examples | None:
+    if request.examples is None:
         return None
-    return Examples(read_examples(path), lambda question: masked(question, catalog), embedder)
+    return Examples(
+        read_examples(request.examples),
+        lambda question: masked(question, catalog),
+        embedder,
+        request.settings.example_choice,
+    )
 
 
 def _reply(asked: Asked, path: Path | None) -> Reply:

@@ -1,6 +1,8 @@
 """The use case `predict`: `ask` over a data set, resumable after kill -9.
 
-log.jsonl          one line for each answered question, appended as they come
+log.jsonl          one line for each question that came to an end, appended as they come; one
+                   that failed (a model out of reach, a database that does not open) has none, and
+                   is asked again when the run goes on
 run.json           settings, prompts, inputs: what results may be continued under
 predictions.json   {"id": "sql"}, "" where nothing was written
 pools.jsonl        {"id", "db", "candidates"} after revision
@@ -26,7 +28,7 @@ from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Model
 from modularsql.records import Cost
-from modularsql.service.answering import Predicted, Setup, answering, unanswered
+from modularsql.service.answering import Predicted, Setup, answering, failed
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.run_folder import GO_ON, Log, begin, broken, locked, read_lines, write_json
 
@@ -53,12 +55,14 @@ class PredictRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictSummary:
-    """How a run went; `problems` counts questions without a query by reason."""
+    """How a run went; `problems` counts questions without a query by reason, `failed` those of them
+    that the next run asks again."""
 
     out: Path
     questions: int
     answered: int
     resumed: int
+    failed: int
     problems: Mapping[str, int]
     cost: Cost
 
@@ -71,6 +75,7 @@ class PredictSummary:
                 "questions": self.questions,
                 "answered": self.answered,
                 "resumed": self.resumed,
+                "failed": self.failed,
                 "problems": dict(self.problems),
                 "cost": asdict(self.cost),
             }
@@ -80,6 +85,8 @@ class PredictSummary:
 
 def predict(request: PredictRequest) -> PredictSummary:
     """Answer every question of a data set; those that a log already holds are not asked again.
+
+    A question that fails, or whose database does not open, does not keep the others from theirs.
 
     Raises `InputError` for a folder that holds a run under other settings, and `SetupError` where
     it cannot start or the disk is full.
@@ -154,7 +161,7 @@ def _answer(
 
         def one(question: Question) -> Predicted:
             if (path := files[question.db]) is None:
-                return unanswered(question, "no database")
+                return failed(question, "no database")
             answered = answer(question, path)
             if answered.trace is not None:
                 _write_trace(traces / f"{_file_name(question.id)}.json", answered.trace)
@@ -164,7 +171,8 @@ def _answer(
         try:
             for future in as_completed(futures):
                 found = future.result()
-                log.add([json.dumps(plain(asdict(found)), ensure_ascii=False)])
+                if found.failure is None:
+                    log.add([json.dumps(plain(asdict(found)), ensure_ascii=False)])
                 done[found.id] = found
                 request.progress(len(done), total, "")
         finally:
@@ -201,13 +209,14 @@ def _summary(
 ) -> PredictSummary:
     problems: dict[str, int] = {}
     for one in done.values():
-        if one.problem:
-            problems[one.problem] = problems.get(one.problem, 0) + 1
+        if why := one.problem or one.failure:
+            problems[why] = problems.get(why, 0) + 1
     return PredictSummary(
         out=out,
         questions=len(dataset.questions),
         answered=sum(bool(one.sql) for one in done.values()),
         resumed=resumed,
+        failed=sum(one.failure is not None for one in done.values()),
         problems=problems,
         cost=sum((Cost(**one.cost) for one in done.values() if one.cost), Cost()),
     )
