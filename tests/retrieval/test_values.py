@@ -8,7 +8,7 @@ from tests.conftest import OpenDatabase
 from modularsql.errors import InputError
 from modularsql.records import Limits
 from modularsql.retrieval.extraction import Extracted, extract
-from modularsql.retrieval.lexical import LexicalIndex, Likeness, folded
+from modularsql.retrieval.lexical import LexicalIndex, folded, likeness
 
 SETUP = """
 CREATE TABLE film(id INTEGER PRIMARY KEY, title TEXT, code VARCHAR(40), token TEXT, year TEXT,
@@ -117,6 +117,18 @@ def test_a_file_that_is_no_index_is_one_line(tmp_path: Path) -> None:
 
 
 def test_likeness_is_1_only_for_the_same() -> None:
-    assert Likeness("lamp").of("lamp") == 1
-    assert Likeness("lamp").of("red lamp") == pytest.approx(0.9)
+    assert likeness("lamp", "lamp") == 1
+    assert likeness("lamp", "red lamp") == pytest.approx(0.9)
+    assert likeness("lamp", "rug") == 0
     assert folded("  Ça  VA ") == "ca va"
+
+
+def test_a_long_keyword_with_a_typo_is_found(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path / "long.sqlite")
+    value = "The very long and winding title of a film about a road that never ends, volume two"
+    others = tuple((f"{value} and {n} others of its kind", 1) for n in range(50))
+    index.put(Extracted(table="film", column="title", values=((value, 1), *others)))
+    for at in (0, 20, 40, 60, len(value) - 1):
+        (match,) = index.search([value[:at] + value[at + 1 :]], 1)
+        assert (match.value, match.how) == (value, "fuzzy")
+    index.close()

@@ -1,14 +1,15 @@
 """Solved questions for the generator that learns from them, the nearest or the farthest.
 
 Likeness is measured on masked questions (paper, S5): by the cosine of an embedder's vectors, and
-without one by the words that two questions have in common, in their order (difflib).
+without one by the words that two questions have in common, in their order (rapidfuzz).
 """
 
 import json
 from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
 from heapq import nlargest, nsmallest
 from pathlib import Path
+
+from rapidfuzz.distance.Indel import normalized_similarity
 
 from modularsql.errors import InputError
 from modularsql.ports import Embedder, Example
@@ -42,14 +43,8 @@ class Examples:
         return [self._examples[i] for i in best]
 
     def _by_words(self, masked: str) -> list[float]:
-        # The second sequence is the one that difflib remembers.
-        matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
-        matcher.set_seq2(masked.casefold().split())
-        scores = []
-        for known in self._masked:
-            matcher.set_seq1(known.casefold().split())
-            scores.append(matcher.ratio())
-        return scores
+        words = masked.casefold().split()
+        return [normalized_similarity(known.casefold().split(), words) for known in self._masked]
 
     def _by_meaning(self, masked: str) -> list[float]:
         assert self._embedder is not None
