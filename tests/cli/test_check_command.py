@@ -283,6 +283,15 @@ def test_what_an_engine_knows_by_itself_is_not_said_to_be_absent(
     )
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
+def test_a_column_of_two_tables_is_an_error_that_names_them(check: Run, dialect: str) -> None:
+    sql = "SELECT id FROM bill b JOIN bill c ON c.id = b.id ORDER BY amount"
+    findings = in_json(check, sql, "--dialect", dialect)["findings"]
+    (found,) = (f for f in findings if f["rule"] == "ambiguous_column")
+    assert (found["severity"], found["line"], found["column"]) == ("error", 1, 8)
+    assert found["message"] == "bill (b) and bill (c) have a column id; write b.id or c.id."
+
+
 def test_a_schema_that_was_not_read_to_its_end_proves_no_absence(
     check: Run, tmp_path: Path
 ) -> None:

@@ -61,6 +61,53 @@ def test_what_the_database_rejects_is_told_in_its_words(guard: Guard, sql: str, 
 
 
 @pytest.mark.parametrize(
+    ("sql", "place", "words"),
+    [
+        (
+            "SELECT id FROM team t JOIN player p ON p.team = t.id",
+            (1, 8),
+            "team and player have a column id; write t.id or p.id.",
+        ),
+        (
+            "SELECT 1 FROM player a JOIN player b ON b.id = a.id\nWHERE goals > 3",
+            (2, 7),
+            "player (a) and player (b) have a column goals; write a.goals or b.goals.",
+        ),
+        ("SELECT t.nme FROM team t", (1, 8), "Did you mean t.name?"),
+        ("SELECT t.goals FROM team t JOIN player p ON p.team = t.id", (1, 8), "mean p.goals?"),
+        ("SELECT player.goals FROM player p", (1, 8), "mean p.goals?"),
+        ("SELECT nme FROM team WHERE id = 1", (1, 8), "Did you mean name?"),
+        ("SELECT 1 FROM\n playr", (2, 2), "Did you mean player?"),
+        (
+            "SELECT id FROM team WHERE EXISTS (SELECT 1 FROM player WHERE gols = 1)",
+            (1, 62),
+            "goals?",
+        ),
+    ],
+)
+def test_a_name_that_is_rejected_is_explained(
+    guard: Guard, sql: str, place: tuple[int, int], words: str
+) -> None:
+    (finding,) = (f for f in guard.run(sql).findings if f.rule == "exec_error")
+    assert ((finding.line, finding.column), finding.message[-len(words) :]) == (place, words)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT team.id AS id FROM team JOIN player ON player.team = team.id ORDER BY id",
+        "SELECT id FROM team JOIN player USING (id)",
+        "SELECT name, COUNT(*) FROM team NATURAL JOIN player GROUP BY name",
+        "SELECT t.id FROM team t WHERE EXISTS (SELECT 1 FROM player WHERE id = t.id)",
+    ],
+)
+def test_a_name_of_two_tables_may_be_clear(guard: Guard, sql: str) -> None:
+    answer = guard.run(sql)
+    assert answer.failure is None
+    assert not rules(answer) & {"exec_error", "ambiguous_column"}
+
+
+@pytest.mark.parametrize(
     ("sql", "unknown"),
     [
         (

@@ -1,17 +1,20 @@
-"""Names of a query that its catalog does not have: no database with that schema would run it.
+"""Names of a query that mean nothing, or several things: no database with that schema would run it.
 
-Only what is certain is told (`Block.absent`). Tables of the engine itself are in no schema file,
-and some names without parentheses are functions.
+Only what is certain is told (`Block.absent`, `Block.ambiguous`). Tables of the engine itself are in
+no schema file, and some names without parentheses are functions.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 
 from sqlglot import exp
 
 from modularsql.catalog import Catalog
 from modularsql.guard import findings as say
-from modularsql.multiplicity.model import Block, Query
-from modularsql.records import Finding
+from modularsql.multiplicity.model import Block, Query, Source
+from modularsql.multiplicity.words import names
+from modularsql.records import Failure, Finding
 from modularsql.sql.parse import begins_at
 from modularsql.sql.statement import Statement
 
@@ -34,19 +37,82 @@ _OWN_COLUMNS = {
 
 
 def absent(query: Query, statement: Statement, catalog: Catalog) -> dict[str, Finding]:
-    """An error for each table and column that is not there, by what `Block.unknown` calls it."""
+    """An error for each name that is not there or not clear, by what `Block.unknown` calls it."""
     found: dict[str, Finding] = {}
     for block in query.blocks():
-        for what, node in block.absent.items():
-            if _is_own(node, catalog.dialect):
-                continue
-            known = _tables(catalog) if isinstance(node, exp.Table) else _columns(block)
-            make = say.unknown_table if isinstance(node, exp.Table) else say.unknown_column
-            place = statement.place(begins_at(node))
-            near = next(iter(get_close_matches(node.name, known, n=1)), None)
-            name = ".".join(part.name for part in node.parts)
-            found.setdefault(what, make(name, near, place))
+        for what, node, finding in _told(block, statement, catalog):
+            if not _is_own(node, catalog.dialect):
+                found.setdefault(what, finding)
     return found
+
+
+def explained(
+    rejected: Finding, failure: Failure, query: Query, statement: Statement, catalog: Catalog
+) -> Finding:
+    """What a database rejects, with its place and more words where it is for a name in it."""
+    said = failure.message.casefold()
+    for block in query.blocks():
+        for _, node, finding in _told(block, statement, catalog):
+            if node.name.casefold() in said:
+                near = finding.measured.get("nearest")
+                words = f"Did you mean {near}?" if near else finding.message
+                known = not near and not finding.tables  # nothing that the database did not say
+                return replace(
+                    rejected,
+                    message=rejected.message if known else f"{rejected.message}. {words}",
+                    line=finding.line,
+                    column=finding.column,
+                    tables=finding.tables,
+                )
+    return rejected
+
+
+def _told(
+    block: Block, statement: Statement, catalog: Catalog
+) -> Iterator[tuple[str, exp.Table | exp.Column, Finding]]:
+    for what, node in block.absent.items():
+        place = statement.place(begins_at(node))
+        if isinstance(node, exp.Table):
+            name = ".".join(part.name for part in node.parts)
+            near = _near(node.name, [table.name for table in catalog])
+            yield what, node, say.unknown_table(name, near, place)
+        else:
+            yield what, node, _unknown_column(node, block, place)
+    for what, (column, sources) in block.ambiguous.items():
+        place = statement.place(begins_at(column))
+        homes = [(names((source,), block), f"{source.alias}.{column.name}") for source in sources]
+        yield what, column, say.ambiguous_column(column.name, homes, place)
+
+
+def _unknown_column(node: exp.Column, block: Block, place: say.Place) -> Finding:
+    name = ".".join(part.name for part in node.parts)
+    source = block.source(node.table) if node.table else None
+    others = [(s, column) for s in block.sources for column in s.columns if s is not source]
+    same = next((s for s, column in others if column == node.name.casefold()), None)
+    if node.table and source is None and same is None:
+        near = _near(node.table, [s.alias for s in block.sources])
+        return say.unknown_column(name, near and f"{near}.{node.name}", place)
+    if same is not None:
+        return say.unknown_column(name, f"{same.alias}.{node.name}", place)
+    columns = (
+        _spelled(source) if source is not None else [c for s in block.sources for c in _spelled(s)]
+    )
+    near = _near(node.name, columns)
+    return say.unknown_column(
+        name, near and (f"{node.table}.{near}" if node.table else near), place
+    )
+
+
+def _near(name: str, known: list[str]) -> str | None:
+    folded = {one.casefold(): one for one in known}
+    return next((folded[n] for n in get_close_matches(name.casefold(), folded, n=1)), None)
+
+
+def _spelled(source: Source) -> list[str]:
+    """A source's columns, as its table spells them."""
+    table = source.table
+    known = {column.name.casefold(): column.name for column in table.columns} if table else {}
+    return [known.get(name, name) for name in source.columns]
 
 
 def _is_own(node: exp.Table | exp.Column, dialect: str) -> bool:
@@ -61,11 +127,3 @@ def _is_own(node: exp.Table | exp.Column, dialect: str) -> bool:
         return True  # SQLite's `x IN t`: a table
     own = not node.table and name in _OWN_COLUMNS.get(dialect, ())
     return own or is_word or isinstance(inside, exp.Lambda)
-
-
-def _tables(catalog: Catalog) -> list[str]:
-    return [table.name for table in catalog]
-
-
-def _columns(block: Block) -> list[str]:
-    return [name for source in block.sources for name in source.columns]

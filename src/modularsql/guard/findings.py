@@ -1,5 +1,7 @@
 """The findings of the runtime guard, one function each: what was seen, in words and numbers."""
 
+from collections.abc import Sequence
+
 from modularsql.guard.policy import Policy
 from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
 from modularsql.sql.parse import Unparsed
@@ -11,16 +13,17 @@ DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
 EMPTY = "empty_result"
 ROW_LOSS = "row_loss"
+REJECTED = "exec_error"
 
 Place = tuple[int, int]
 """Line and column, 1-based, in the text as given."""
 
 _FAILURES = {
-    FailureKind.ERROR: ("exec_error", "The database rejects the query: {}"),
+    FailureKind.ERROR: (REJECTED, "The database rejects the query: {}"),
     FailureKind.LOCKED: ("locked", "The query did not run: {}."),
     FailureKind.REFUSED: ("refused", "Not run: {}."),
     FailureKind.TOO_LARGE: ("too_large", "The query was stopped: {}."),
-    FailureKind.DIED: ("exec_error", "The query was stopped: {}."),
+    FailureKind.DIED: (REJECTED, "The query was stopped: {}."),
 }
 
 
@@ -106,6 +109,20 @@ def unknown_column(name: str, near: str | None, place: Place) -> Finding:
     return _absent("unknown_column", f"No table read here has a column {name}", near, place)
 
 
+def ambiguous_column(name: str, homes: Sequence[tuple[str, str]], place: Place) -> Finding:
+    """Several tables have the column; `homes` are their names, and what to write for each."""
+    tables = [table for table, _ in homes]
+    called = ", ".join(tables[:-1]) + " and " + tables[-1]
+    return Finding(
+        rule="ambiguous_column",
+        severity=Severity.ERROR,
+        message=f"{called} have a column {name}; write {' or '.join(w for _, w in homes)}.",
+        line=place[0],
+        column=place[1],
+        tables=tuple(dict.fromkeys(tables)),
+    )
+
+
 def _absent(rule: str, message: str, near: str | None, place: Place) -> Finding:
     return Finding(
         rule=rule,
@@ -113,6 +130,7 @@ def _absent(rule: str, message: str, near: str | None, place: Place) -> Finding:
         message=f"{message}; did you mean {near}?" if near else f"{message}.",
         line=place[0],
         column=place[1],
+        measured={"nearest": near} if near else {},
     )
 
 
@@ -276,6 +294,7 @@ RUNTIME_RULES = {
     "syntax": "The engine's own parser refuses the text (`check` of SQLite and DuckDB).",
     "unknown_table": "A table that the schema file does not have (`check`).",
     "unknown_column": "A column that no table read there has, by the schema file (`check`).",
+    "ambiguous_column": "A column that several of the tables read there have (`check`).",
     "not_executed": "The query was not run: as asked, or for want of parameter values.",
 }
 """What the guard itself says, by rule, in one line each."""

@@ -8,6 +8,7 @@ one was applied the statement is looked at again, so that what it settled is not
 from dataclasses import dataclass, replace
 
 from modularsql.guard import findings as say
+from modularsql.guard.absent import explained
 from modularsql.guard.grain import Measured, Seen, look, static
 from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
 from modularsql.guard.probe import is_repetitive
@@ -25,7 +26,7 @@ from modularsql.multiplicity.question import asks_for_different, asks_of_each
 from modularsql.multiplicity.rewrites import REWRITES, rewritten
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.multiplicity.rewrites.semi_join import semi_join
-from modularsql.records import Evidence, Finding, Repair, Safety, Severity
+from modularsql.records import Evidence, Failure, FailureKind, Finding, Repair, Safety, Severity
 from modularsql.rows import distinct_rows
 from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, select_place
 from modularsql.sql.statement import Statement, read_statement
@@ -311,8 +312,10 @@ def _applied(state: State, sql: str, now: Result, name: str) -> State:
 def analysed(state: State) -> State:
     """The stage before: look beneath the rows, and say what was seen."""
     statement = state.statement
-    if not isinstance(statement, Statement) or (state.failure and not _timed_out(state)):
+    if not isinstance(statement, Statement):
         return state
+    if state.failure and not _timed_out(state):
+        return _rejected(state, statement, state.failure)
     if state.rows is not None:
         seen = look(statement, state.session)
     else:
@@ -338,6 +341,23 @@ def analysed(state: State) -> State:
     return state._replace(findings=softened)
 
 
+def _rejected(state: State, statement: Statement, failure: Failure) -> State:
+    """What the database has against a name, in more words than its own."""
+    if failure.kind != FailureKind.ERROR:
+        return state
+    catalog = state.session.engine.catalog()
+    query = static(statement, catalog).query
+    if query is None:
+        return state
+    findings = tuple(
+        explained(finding, failure, query, statement, catalog)
+        if finding.rule == say.REJECTED
+        else finding
+        for finding in state.findings
+    )
+    return state._replace(findings=findings)
+
+
 def _without_symptoms(state: State, seen: Seen) -> State:
     """Who allowed every cause of the repeated rows has allowed those rows."""
     causes = [
@@ -352,4 +372,4 @@ def _without_symptoms(state: State, seen: Seen) -> State:
 
 
 def _timed_out(state: State) -> bool:
-    return state.failure is not None and state.failure.kind.value == "timeout"
+    return state.failure is not None and state.failure.kind == FailureKind.TIMEOUT

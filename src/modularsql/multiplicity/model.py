@@ -108,8 +108,8 @@ class Block:
 
     `rows`: what FROM and WHERE let through. `output`: what it returns, after grouping, DISTINCT
     and LIMIT. `attributes`: all that belong to it; others are those of blocks around it, of one
-    value for each run. `unknown` lists what could not be resolved (`absent` those of it
-    that the catalog certainly lacks, `unresolved` holds the
+    value for each run. `unknown` lists what could not be resolved (`absent` those of it that the
+    catalog certainly lacks, `ambiguous` those that several sources have, `unresolved` holds the
     attributes that stand for it); facts that need it are not claimed. `is_regrouped`: ROLLUP and
     the like make more groups than `group` tells. `holds_aggregate`: a query inside has an
     aggregate of its columns. `is_merge_known`: which columns USING and NATURAL merged.
@@ -133,6 +133,7 @@ class Block:
     subqueries: list["Query"] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     absent: dict[str, exp.Table | exp.Column] = field(default_factory=dict)
+    ambiguous: dict[str, tuple[exp.Column, tuple[Source, ...]]] = field(default_factory=dict)
     unresolved: dict[tuple[str, str], int] = field(default_factory=dict)
     literals: list[exp.Column] = field(default_factory=list)
     correlated: bool = False

@@ -23,6 +23,7 @@ class Doubt(Enum):
     UNSURE = auto()  # it belongs to this block, but what it means cannot be told
     ALIAS = auto()  # it names an output that is no column
     MISSING = auto()  # its table is of this block, and has no such column
+    AMBIGUOUS = auto()  # several tables of this block have it
 
 
 def resolve(column: exp.Column, block: Block, context: Context) -> int:
@@ -121,6 +122,8 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
     found = named(name, seen, block)
     if len(found) == 1:
         return found[0]
+    if found and block.is_merge_known and name not in _ROW_IDS:
+        return Doubt.AMBIGUOUS
     if found or any(_of_source(name, source) for source in block.sources):
         is_row_id = not found and len(block.sources) == 1
         return (_of_source(name, block.sources[0]) if is_row_id else None) or Doubt.UNSURE
@@ -167,7 +170,19 @@ def _unresolved(
             block.unknown.append(what)
         if doubt in (Doubt.ABSENT, Doubt.MISSING) and column.name.casefold() not in _ROW_IDS:
             block.absent[what] = column
+    if doubt is Doubt.AMBIGUOUS and _is_of_tables(column):
+        name = column.name.casefold()
+        found = tuple(source for source in home.sources if name in source.columns)
+        block.ambiguous.setdefault(f"the column {column.sql()}", (column, found))
     return attribute
+
+
+def _is_of_tables(column: exp.Column) -> bool:
+    """Whether it stands where a name means a column of FROM before it means an output."""
+    node: exp.Expr = column
+    while node.parent is not None and not isinstance(node.parent, exp.Select):
+        node = node.parent
+    return node.arg_key in ("expressions", "where", "joins")
 
 
 def mark_correlated(block: Block, home: Block) -> None:
