@@ -228,7 +228,7 @@ def test_factor_and_join_are_told(run: Run) -> None:
     answer = run(SHOP, sql, fix=False)
     finding = next(f for f in answer.findings if f.rule == "fan_out_sum")
     assert finding.measured.items() >= {"rows_before": 2, "rows_after": 3, "factor": 1.5}.items()
-    assert finding.cause == "JOIN part_payment AS p ON p.bill_id = b.bill_id"
+    assert finding.cause == "JOIN part_payment p ON p.bill_id = b.bill_id"
     assert set(finding.tables) == {"bill", "part_payment"}
     assert [(r.name, r.safety) for r in finding.repairs] == [("semi_join", Safety.PROVEN)]
     assert answer.final_sql == sql

@@ -43,23 +43,34 @@ REPAIRED = {
 READINGS = {
     "G11": ("outer_join_undone", ["move_filter_to_on"]),
     "G12": ("inner_join_drops_groups", ["keep_groups"]),
-    "G15": ("cartesian", []),
     "G18": ("limit_before_dedup", ["remove_distinct", "distinct_after_limit"]),
     "G25": ("dirty_key", ["distinct_source"]),
-    "G26": ("bare_column", ["group_bare_columns"]),
+    "G26": ("bare_column", ["top_of_group", "group_bare_columns"]),
 }
-"""Where the report leaves it to a person: the rule and the readings that are offered."""
+"""Where the query alone leaves it open: the rule and the readings that are offered."""
 
-HOLDS_THE_RIGHT_ONE = ("G11", "G12", "G18", "G25")
+JOINED_BY_ALIAS = "SELECT r.txt FROM quest t JOIN remark r ON r.q=t.id"
+"""G15 as repaired. The report's right query also asks for question 1, of which the suspect says
+nothing: a condition that was never written is not the guard's to add."""
+
+SETTLED = {
+    "G11": ("move_filter_to_on", None),  # "if it has one"
+    "G12": ("keep_groups", "Number of programmes of each channel, also of those without any."),
+    "G18": ("remove_distinct", None),  # "the 5 latest plays"
+    "G26": ("top_of_group", None),  # "for each city, who spent the most"
+}
+"""Where the question says which reading is meant (None: the report's own question)."""
+
+HOLDS_THE_RIGHT_ONE = ("G11", "G12", "G18", "G25", "G26")
 SILENT = ("N01", "N03", "N04", "N06", "N07", "N09", "N10", "N12")
 
 
-def guarded(name: str, folder: Path, sql: str, *, asked: bool = True) -> Answer:
+def guarded(name: str, folder: Path, sql: str, **more: str | None) -> Answer:
     path = folder / "case.sqlite"
     with sqlite3.connect(path) as connection:
         connection.executescript(CASES[name]["setup"])
     connection.close()
-    question = CASES[name].get("question") if asked else None
+    question = more.get("question", CASES[name].get("question"))
     with Guard(connect(path), "grain") as guard:
         return guard.run(sql, fix=True, question=question)
 
@@ -77,11 +88,17 @@ def test_the_right_rows_come_back(name: str, tmp_path: Path) -> None:
     assert bag(answer.rows) == bag(CASES[name]["right_rows"])
 
 
+def test_a_condition_on_the_wrong_table_gets_the_right_one(tmp_path: Path) -> None:
+    answer = guarded("G15", tmp_path, CASES["G15"]["suspect"])
+    assert (answer.applied, answer.final_sql) == (("correct_alias",), JOINED_BY_ALIAS)
+    assert bag(answer.rows) >= bag(CASES["G15"]["right_rows"])
+
+
 @pytest.mark.parametrize("name", READINGS)
 def test_what_a_person_must_decide_is_only_suggested(name: str, tmp_path: Path) -> None:
     rule, rewrites = READINGS[name]
     sql = CASES[name]["suspect"]
-    answer = guarded(name, tmp_path, sql)
+    answer = guarded(name, tmp_path, sql, question=None)
     assert (answer.applied, answer.final_sql) == ((), sql)
     [finding] = [f for f in answer.findings if f.rule == rule]
     assert [(r.name, r.safety) for r in finding.repairs] == [
@@ -89,9 +106,27 @@ def test_what_a_person_must_decide_is_only_suggested(name: str, tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize("name", SETTLED)
+def test_a_question_may_say_which_reading_is_meant(name: str, tmp_path: Path) -> None:
+    rewrite, question = SETTLED[name]
+    asked = CASES[name]["question"] if question is None else question
+    answer = guarded(name, tmp_path, CASES[name]["suspect"], question=asked)
+    assert answer.applied == (rewrite,)
+    assert bag(answer.rows) == bag(CASES[name]["right_rows"])
+    [repair] = [r for f in answer.findings for r in f.repairs if r.name == rewrite]
+    assert repair.safety == Safety.MEASURED
+
+
+@pytest.mark.parametrize("name", ["G12", "G25"])
+def test_where_the_question_says_nothing_it_stays_open(name: str, tmp_path: Path) -> None:
+    sql = CASES[name]["suspect"]
+    answer = guarded(name, tmp_path, sql)
+    assert (answer.applied, answer.final_sql) == ((), sql)
+
+
 @pytest.mark.parametrize("name", HOLDS_THE_RIGHT_ONE)
 def test_one_of_the_readings_is_the_right_one(name: str, tmp_path: Path) -> None:
-    answer = guarded(name, tmp_path, CASES[name]["suspect"])
+    answer = guarded(name, tmp_path, CASES[name]["suspect"], question=None)
     readings = [repair.sql for finding in answer.findings for repair in finding.repairs]
     with Guard(connect(tmp_path / "case.sqlite"), "off") as guard:
         results = [bag(guard.run(sql).rows) for sql in readings]

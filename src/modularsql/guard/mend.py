@@ -23,6 +23,7 @@ from modularsql.multiplicity.intent import (
     shows_name,
 )
 from modularsql.multiplicity.question import asks_for_different, asks_of_each
+from modularsql.multiplicity.readings import settled
 from modularsql.multiplicity.rewrites import REWRITES, rewritten
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.multiplicity.rewrites.semi_join import semi_join
@@ -200,6 +201,9 @@ def _rewritten(
             continue
         if one.finding.severity == Severity.INFO and _is_idle(edit, now, done.result):
             continue  # nothing was wrong on this data, and nothing would change
+        if edit.doubt and settled(name, one.issue, state.question):
+            # What a question says is likely, no more.
+            edit = replace(edit, doubt="", evidence=Evidence.OBSERVED)
         doubts = tuple(doubt for doubt in (edit.doubt, done.doubt) if doubt)
         doubts += against(one.issue, state.question) if edit.promise == Promise.SET else ()
         doubts += may_count_rows(one.issue, state.question)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from modularsql.guard.grain import Measured
 from modularsql.guard.patches import Result, rerun
 from modularsql.guard.session import Session
+from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
 from modularsql.multiplicity.evidence import at_grain
 from modularsql.multiplicity.measure import bare
@@ -158,6 +159,13 @@ def _no_less(block: Block, before: Result, after: Result, session: Session) -> s
     return "" if sides[0] <= sides[1] else "the rewritten query lost rows"
 
 
+def _same_keys(block: Block, before: Result, after: Result, session: Session) -> str:
+    settled = block.rows.closure(within(block))
+    at = [i for i, output in enumerate(block.outputs) if output.attribute & settled]
+    sides = [{tuple(row[i] for i in at) for row in side.rows.rows} for side in (before, after)]
+    return "" if sides[0] == sides[1] else "the rewritten query returned other groups"
+
+
 def _kept(block: Block, result: Result) -> list[Row]:
     """The columns that no aggregate supplies."""
     if len(block.outputs) != len(result.rows.columns):
@@ -180,6 +188,7 @@ _PROMISES: dict[Promise, Callable[[Block, Result, Result, Session], str]] = {
     Promise.SET: _same_set,
     Promise.GROUPS: _same_groups,
     Promise.MORE: _no_less,
+    Promise.KEYS: _same_keys,
     Promise.ANSWER: _anything,
 }
 """Why a promise does not hold, as the end of a sentence; empty where it does."""

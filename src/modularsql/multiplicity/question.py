@@ -23,6 +23,12 @@ _EACH = frozenset("each every per".split())
 _ASKING = frozenset("which what".split())
 _BEFORE_ASKING = frozenset("in on at for from of to under with".split())
 _IS = frozenset("is was are were".split())
+_IT = frozenset("it they he she there".split())
+_HAVE = frozenset("has have had is are was were".split())
+_ALSO = frozenset("also even including or".split())
+_WITHOUT = frozenset("without none".split())
+_MOST = frozenset("most highest largest greatest biggest top maximum".split())
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 Stems = tuple[str, ...]
 
@@ -102,6 +108,36 @@ def asks_for_values(question: Question, column: str) -> bool:
         if start == at:
             return end >= len(question.words) or question.words[end] not in _OF | {"and"}
     return False
+
+
+def asks_for_unmatched(question: Question) -> bool:
+    """Whether things are asked for that have no partner: "if it has one", "even those without"."""
+    words = question.words
+    for at, word in enumerate(words):
+        after = words[at + 1 : at + 5]
+        if word == "if" and (after[:1] == ("any",) or (_HAVE & {*after[1:2]} and after[0] in _IT)):
+            return True
+        if word in _ALSO and not _WITHOUT.isdisjoint(after):
+            return True
+        if word == "with" and after[:2] == ("or", "without"):
+            return True
+        if word == "whether" and "not" in words[at + 1 : at + 8]:
+            return True
+    return False
+
+
+def asks_for_so_many(question: Question, number: int, name: str) -> bool:
+    """Whether it asks for that many of the things a name stands for: "the 5 latest plays"."""
+    written = {str(number), *_NUMBERS[number : number + 1]}
+    return any(
+        not written.isdisjoint(question.words[max(0, start - 3) : start])
+        for start, _ in _places(question, name)
+    )
+
+
+def asks_for_most(question: Question) -> bool:
+    """Whether it asks for what has the most of something."""
+    return not _MOST.isdisjoint(question.words)
 
 
 def names_one_of_several(question: Question) -> bool:

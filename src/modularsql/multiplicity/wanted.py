@@ -7,13 +7,14 @@ no key among them is known. What the data says of them becomes a key of grade `o
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from modularsql.catalog import Catalog, Key, Table
+from modularsql.catalog import Catalog, ForeignKey, Key, Table
 from modularsql.declared.guess import guess_foreign_keys
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.grain import returned
 from modularsql.multiplicity.measure import identity_of
 from modularsql.multiplicity.model import Block, Source
 from modularsql.multiplicity.registry import Issue
+from modularsql.multiplicity.rules.facts.misnamed import misnamed
 from modularsql.records import Evidence
 
 _MOST_KEYS = 8  # of one query
@@ -58,18 +59,41 @@ def is_open(issue: Issue) -> bool:
 def references(issues: Iterable[Issue], catalog: Catalog) -> Catalog:
     """Tables that no condition connects, with the foreign keys that their names suggest.
 
-    None between tables where one is declared: it says how they belong together.
+    So does a condition that compares a table with itself, where another table has a key of one of
+    its names. None between tables where one is declared: it says how they belong together.
     """
     found: dict[tuple[str, str], Table] = {}
-    for block in {id(i.block): i.block for i in issues if _is_apart(i)}.values():
+    apart = [issue for issue in issues if _is_apart(issue)]
+    for block in {id(i.block): i.block for i in apart}.values():
         names = {(s.table.schema, s.table.name) for s in block.sources if s.table is not None}
         tables = tuple(t for t in catalog if (t.schema, t.name) in names)
         if any(fk.refers_to(t) for table in tables for fk in table.foreign_keys for t in tables):
             continue
         for before, after in zip(tables, guess_foreign_keys(_of(catalog, tables)), strict=True):
             new = tuple(fk for fk in after.foreign_keys if fk not in before.foreign_keys)
+            meant = (_meant(i, after) for i in apart if i.block is block)
+            new = (*new, *(fk for fks in meant for fk in fks if fk not in new))
             found[before.schema, before.name] = replace(after, keys=(), foreign_keys=new)
     return _of(catalog, tuple(found.values()))
+
+
+def _meant(issue: Issue, table: Table) -> Iterator[ForeignKey]:
+    """What a condition on one table alone would say, were one of its two names another table's."""
+    for one in misnamed(issue.block, issue.node):
+        (child, ours), (parent, theirs) = one.kept, one.other
+        if child.table is None or parent.table is None or child.table.name != table.name:
+            continue
+        mine, its = child.table.column(ours), parent.table.column(theirs)
+        if mine is None or its is None or mine.type.upper() != its.type.upper():
+            continue
+        if any(key.columns == (its.name,) for key in parent.table.keys):
+            yield ForeignKey(
+                columns=(mine.name,),
+                target=parent.table.name,
+                target_schema=parent.table.schema,
+                target_columns=(its.name,),
+                evidence=Evidence.ASSUMED,
+            )
 
 
 def with_observed(catalog: Catalog, observed: Catalog) -> Catalog:

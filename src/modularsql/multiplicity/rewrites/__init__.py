@@ -9,6 +9,7 @@ from collections.abc import Callable
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.add_join_predicate import add_join_predicate
 from modularsql.multiplicity.rewrites.aggregate_before_join import aggregate_before_join
+from modularsql.multiplicity.rewrites.correct_alias import correct_alias
 from modularsql.multiplicity.rewrites.count_child_key import count_child_key
 from modularsql.multiplicity.rewrites.count_distinct import count_distinct
 from modularsql.multiplicity.rewrites.distinct_after_limit import distinct_after_limit
@@ -24,6 +25,7 @@ from modularsql.multiplicity.rewrites.not_in_to_not_exists import not_in_to_not_
 from modularsql.multiplicity.rewrites.remove_distinct import remove_distinct
 from modularsql.multiplicity.rewrites.semi_join import semi_join
 from modularsql.multiplicity.rewrites.split_chasm import split_chasm
+from modularsql.multiplicity.rewrites.top_of_group import top_of_group
 from modularsql.multiplicity.rewrites.union_all_to_union import union_all_to_union
 from modularsql.multiplicity.rewrites.union_to_union_all import union_to_union_all
 from modularsql.sql.clauses import within
@@ -41,6 +43,7 @@ REWRITES: tuple[Rewrite, ...] = (
     inject_distinct,
     remove_distinct,
     distinct_after_limit,
+    correct_alias,
     add_join_predicate,
     not_in_to_not_exists,
     drop_else_zero,
@@ -49,6 +52,7 @@ REWRITES: tuple[Rewrite, ...] = (
     union_all_to_union,
     move_filter_to_on,
     keep_groups,
+    top_of_group,
     group_bare_columns,
     distinct_source,
 )

@@ -10,6 +10,7 @@ from modularsql.multiplicity.rewrites.edits import (
     column,
     spliced,
 )
+from modularsql.multiplicity.rules.facts.misnamed import misnamed
 from modularsql.records import Evidence
 from modularsql.sql.clauses import clauses
 from modularsql.sql.outermost import Declined
@@ -26,6 +27,8 @@ def add_join_predicate(statement: Statement, issue: Issue, dialect: str) -> Rewr
         return Declined(reason="it has an outer join")
     if len(block.sources) != 2:
         return Declined(reason="which tables to connect is not clear")
+    if any(one.kept[1] != one.other[1] for one in misnamed(block, issue.node)):
+        return Declined(reason="its condition may name the wrong table")
     paths = _paths(block.sources[0], block.sources[1], dialect)
     paths += _paths(block.sources[1], block.sources[0], dialect)
     if len(paths) != 1:

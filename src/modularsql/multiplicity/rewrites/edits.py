@@ -25,6 +25,7 @@ class Promise(StrEnum):
     SET = "the same rows, some less often"
     GROUPS = "the same groups"
     MORE = "no row less"
+    KEYS = "the same groups, each with one row or more"
     ANSWER = "another answer"
 
 

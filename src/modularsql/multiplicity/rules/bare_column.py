@@ -70,7 +70,7 @@ def _issue(block: Block, bare: list[exp.Column]) -> Issue:
         node=bare[0] if bare[0].parent is not None else block.select,
         block=block,
         probe=lambda: differing(block, groups_of(block), bare),
-        rewrites=("group_bare_columns",),
+        rewrites=("top_of_group", "group_bare_columns"),
     )
 
 

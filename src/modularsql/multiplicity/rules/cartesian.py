@@ -84,7 +84,7 @@ def _issue(one: Loose, severity: Severity, block: Block) -> Issue:
         entity=entity,
         multipliers=others or one.apart,
         within=within(block),
-        rewrites=("add_join_predicate",),
+        rewrites=("correct_alias", "add_join_predicate"),
     )
 
 
