@@ -11,7 +11,8 @@ from modularsql.records import Evidence
 class Column:
     """A column as the engine declares it; `collation` is None for byte-wise text comparison.
 
-    `not_null` is the evidence that it holds no NULL, None where there is none.
+    `not_null` is the evidence that it holds no NULL, None where there is none. `description` is
+    what people say of it, empty where nobody does.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Column:
     not_null: Evidence | None = None
     collation: str | None = None
     generated: bool = False
+    description: str = ""
 
     @property
     def nullable(self) -> bool:
@@ -66,6 +68,7 @@ class Table:
 
     `problem` says why an object could not be read (a view over a missing table, for one).
     `definition` is the text of a view's query, or of the statement that made the view.
+    `description` is what people say of it, empty where nobody does.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Table:
     row_id: str | None = None
     problem: str | None = None
     definition: str | None = None
+    description: str = ""
 
     def column(self, name: str) -> Column | None:
         """The column of that name, case ignored."""

@@ -271,3 +271,18 @@ def test_odd_nodes_are_passed_over(odd: Any) -> None:
     assert declared.catalog.tables == ()
     nodes = {"m": {"resource_type": "model", "config": odd, "columns": odd, "constraints": odd}}
     assert read_manifest({"nodes": nodes, "sources": odd, "disabled": odd}, "f").problems == ()
+
+
+def test_descriptions_are_taken_along() -> None:
+    columns = {
+        "id": {"name": "id", "description": "order number"},
+        "who": {"name": "who", "description": "customer"},
+        "day": {"name": "day"},
+    }
+    node = model("orders", description="what was bought", columns=columns)
+    found = only(read(check("unique", {"column_name": "id"}), nodes={"model.shop.orders": node}))
+    assert found.description == "what was bought"
+    assert [(c.name, c.description) for c in found.columns] == [
+        ("id", "order number"),
+        ("who", "customer"),
+    ]

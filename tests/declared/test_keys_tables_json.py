@@ -10,6 +10,7 @@ import pytest
 
 from modularsql.catalog import ForeignKey, Key
 from modularsql.declared.checks import Check, apply_results, checks
+from modularsql.declared.ddl import catalog_of_ddl
 from modularsql.declared.merge import merge
 from modularsql.declared.read import read_keys
 from modularsql.declared.tables_json import read_tables_json
@@ -32,6 +33,21 @@ def entry(**changes: Any) -> dict[str, Any]:
         "foreign_keys": [[4, 1]],
         **changes,
     }
+
+
+def test_names_in_plain_words_are_descriptions_beside_what_a_database_declares() -> None:
+    words = entry(
+        table_names=["client", "purchases"],
+        column_names=[[-1, "*"], [0, "client number"], [0, "name"], [1, "no"], [1, "client"]],
+    )
+    said = read_tables_json([words], "shop", "tables.json")
+    database = catalog_of_ddl("CREATE TABLE customer (id INTEGER, name TEXT, more TEXT)", "sqlite")
+    merged = merge(database, said)
+    (customer,) = merged.catalog.tables
+    assert customer.description == "client"
+    assert [c.description for c in customer.columns] == ["client number", "name", ""]
+    (plain, _) = read_tables_json([entry()], "shop", "tables.json").catalog.tables
+    assert {plain.description, *(c.description for c in plain.columns)} == {""}
 
 
 def test_numbers_become_names_and_all_of_it_is_asserted() -> None:

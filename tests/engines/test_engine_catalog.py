@@ -51,6 +51,26 @@ def test_tables_views_and_columns_in_their_order(make_near: Make, near: Any, fol
     assert table(catalog, "v").row_id is None
 
 
+def test_what_a_database_says_of_its_tables_is_their_description(
+    make_near: Make, near: Any
+) -> None:
+    inline, after = "", []
+    if near.dialect == "mysql":
+        inline = " COMMENT 'a guest''s stay'"
+    elif near.dialect != "sqlite":
+        after = [
+            "COMMENT ON TABLE t IS 'stays of guests'",
+            "COMMENT ON COLUMN t.a IS 'a guest''s stay'",
+        ]
+    of_table = " COMMENT 'stays of guests'" if inline else ""
+    made = f"CREATE TABLE t(a INTEGER{inline}, b INTEGER){of_table}"
+    catalog = make_near(made, *after, "CREATE VIEW v AS SELECT a FROM t").catalog()
+    said = [] if near.dialect == "sqlite" else ["stays of guests", "a guest's stay"]
+    found = [table(catalog, "t").description, *(c.description for c in table(catalog, "t").columns)]
+    assert [words for words in found if words] == said
+    assert table(catalog, "v").description == ""
+
+
 def test_an_empty_database_has_an_empty_catalog(make_near: Make) -> None:
     assert make_near().catalog().tables == ()
 

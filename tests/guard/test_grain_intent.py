@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from modularsql import Guard, Settings, connect
+from modularsql.ports import Engine
 from modularsql.records import Answer, Safety, Severity
 
 LISTED = "SELECT m.name FROM member m JOIN visit v ON v.member_id = m.id"
 
+Open = Callable[..., Engine]
 Run = Callable[..., Answer]
 
 
@@ -174,3 +176,32 @@ def test_a_sum_over_what_from_begins_with_is_repaired(run: Run) -> None:
 def test_a_sum_over_what_the_question_names_is_repaired(run: Run) -> None:
     asked = "What is the sum of the ids of all members?"
     assert run(ADDED + VISITS, [3, 3, 3, 4], question=asked).rows == [(7, 3.5)]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "question", "applied"),
+    [
+        ("", "", "List the pastry of each sale.", ("semi_join",)),
+        ("sale", "", "List the pastry of each sale.", ()),
+        ("what was sold, row by row", "", "List the pastry of each sale.", ("semi_join",)),
+        ("", "", "Which pastries were sold?", ("semi_join",)),
+        ("", "pastry", "Which pastries were sold?", ("inject_distinct",)),
+    ],
+)
+def test_descriptions_are_names_where_they_are_short(
+    open_database: Open, table: str, column: str, question: str, applied: tuple[str, ...]
+) -> None:
+    """The tables and columns of the database are called by abbreviations."""
+    engine = open_database(
+        "duckdb",
+        f"""
+        CREATE TABLE pr(id INTEGER PRIMARY KEY, lbl VARCHAR);
+        CREATE TABLE sl(id INTEGER PRIMARY KEY, pr INTEGER REFERENCES pr(id));
+        INSERT INTO pr VALUES (1, 'bun'), (2, 'bun'), (3, 'pie');
+        INSERT INTO sl VALUES (1, 1), (2, 1), (3, 2), (4, 2), (5, 2), (6, 3);
+        COMMENT ON TABLE sl IS '{table}';
+        COMMENT ON COLUMN pr.lbl IS '{column}';
+        """,
+    )
+    sql = "SELECT p.lbl FROM pr p JOIN sl s ON s.pr = p.id"
+    assert Guard(engine).run(sql, fix=True, question=question).applied == applied

@@ -14,9 +14,20 @@ _TEXT = re.compile(r"""(?<!=)(?<!=\s)['"]([^'"]*)['"]""")
 
 
 def said_of(node: Mapping[str, Any]) -> Said:
-    """The table of a model, seed, snapshot or source, nothing said of it yet."""
+    """The table of a model, seed, snapshot or source in words, no key said of it yet."""
     name = node.get("identifier") or node.get("alias") or node.get("name") or ""
-    return Said(name=str(name), schema=str(node.get("schema") or ""))
+    columns = node.get("columns")
+    said = {
+        str(column.get("name") or name): str(column.get("description") or "")
+        for name, column in (columns.items() if isinstance(columns, dict) else ())
+        if isinstance(column, dict)
+    }
+    return Said(
+        name=str(name),
+        schema=str(node.get("schema") or ""),
+        description=str(node.get("description") or ""),
+        words={name: words for name, words in said.items() if words},
+    )
 
 
 def is_table(node: Any) -> bool:

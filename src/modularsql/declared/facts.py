@@ -20,12 +20,14 @@ class Said:
     """What is said of one table, as it is gathered.
 
     `whole` are keys under which NULLs count as equal, `unique` those that hold only among rows
-    without NULL. `types` are the columns the source lists by itself.
+    without NULL. `types` are the columns the source lists by itself, `words` what it says of them.
     """
 
     name: str
     schema: str = ""
+    description: str = ""
     types: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
     primary: tuple[str, ...] = ()
     unique: list[tuple[str, ...]] = field(default_factory=list)
     whole: list[tuple[str, ...]] = field(default_factory=list)
@@ -37,7 +39,8 @@ class Said:
         solid = {name.casefold() for name in (*self.primary, *self.not_null)}
         columns: dict[str, Column] = {}
         for name in self._names():
-            column = Column(name=name, type=self.types.get(name, ""))
+            words = self.words.get(name, "")
+            column = Column(name=name, type=self.types.get(name, ""), description=words)
             known = name.casefold() in solid
             columns.setdefault(name.casefold(), asserted(column) if known else column)
         keys = [_key(self.primary, primary=True)] if self.primary else []
@@ -46,6 +49,7 @@ class Said:
         return Table(
             name=self.name,
             schema=self.schema,
+            description=self.description,
             columns=tuple(columns.values()),
             keys=tuple(dict.fromkeys(keys)),
             foreign_keys=tuple(dict.fromkeys(self.foreign_keys)),
@@ -53,6 +57,7 @@ class Said:
 
     def _names(self) -> Iterable[str]:
         yield from self.types
+        yield from self.words
         for names in (self.primary, *self.unique, *self.whole, self.not_null):
             yield from names
         for key in self.foreign_keys:

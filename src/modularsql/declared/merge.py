@@ -24,6 +24,8 @@ def merge(catalog: Catalog, declared: Declared, source: str = "the database") ->
     for said, at in homes:
         if at is not None:
             merging.tables[at] = _with_keys(merging.tables[at], said, merging.problems)
+    for said in declared.catalog:
+        merging.describe(said)
     # Foreign keys come last: they may refer to a primary key that was only just said.
     for said, at in homes:
         if at is not None:
@@ -78,6 +80,24 @@ class _Merging:
         for schema, names in self.elsewhere.items():
             tables = f"{len(names)} {'table was' if len(names) == 1 else 'tables were'}"
             yield f"there is no such table in the schema {schema}: {tables} found by name alone"
+
+    def describe(self, said: Table) -> None:
+        """Add what is said in words, where the database says nothing itself."""
+        named = self._named(said.name)
+        if len(named) != 1:
+            return
+        table = self.tables[named[0]]
+        words = {c.name.casefold(): c.description for c in said.columns if c.description}
+        if not said.description and not words:
+            return
+        columns = tuple(
+            column
+            if column.description
+            else replace(column, description=words.get(column.name.casefold(), ""))
+            for column in table.columns
+        )
+        said_of = table.description or said.description
+        self.tables[named[0]] = replace(table, description=said_of, columns=columns)
 
     def refer(self, at: int, key: ForeignKey) -> None:
         """Add a foreign key, its target resolved."""

@@ -1,5 +1,6 @@
 """Keys as Spider's `tables.json` and BIRD's `dev_tables.json` list them: asserted, often wrong.
 
+`table_names` and `column_names` are the same names in plain words: they become descriptions.
 One file holds many databases. Columns are numbered over all tables of a database, `*` first; a
 primary key is one number, or a list of them (BIRD); a foreign key is a pair, child first. Their
 types are guesses: those for dates and the rest are left open.
@@ -35,11 +36,14 @@ def read_tables_json(value: Any, database: str | None, source: str) -> Declared:
     entries = value if isinstance(value, list) else [value]
     entry = _pick(entries, database, source)
     where = f"{source}, database {entry['db_id']}"
-    tables = [Said(name=name) for name in _list(entry, "table_names_original", str, where)]
+    names = _list(entry, "table_names_original", str, where)
+    words = _words(entry, "table_names", len(names))
+    tables = [Said(name=name, description=said) for name, said in zip(names, words, strict=True)]
     columns = _columns(entry, len(tables), where)
     for column in columns:
         if column.table >= 0:
             tables[column.table].types.setdefault(column.name, column.type)
+            tables[column.table].words.setdefault(column.name, column.words)
     problems: list[str] = []
     for number, key in enumerate(_list(entry, "primary_keys", object, where, optional=True)):
         problems += _primary_key(f"primary_keys[{number}]", key, tables, columns)
@@ -54,6 +58,7 @@ class _Numbered:
     table: int
     name: str
     type: str
+    words: str
 
 
 def _pick(entries: list[Any], database: str | None, source: str) -> Mapping[str, Any]:
@@ -78,7 +83,9 @@ def _pick(entries: list[Any], database: str | None, source: str) -> Mapping[str,
 def _columns(entry: Mapping[str, Any], tables: int, where: str) -> list[_Numbered]:
     types = entry.get("column_types")
     columns = []
-    for number, pair in enumerate(_list(entry, "column_names_original", list, where)):
+    pairs = _list(entry, "column_names_original", list, where)
+    words = _words(entry, "column_names", len(pairs))
+    for number, pair in enumerate(pairs):
         table, name = pair if len(pair) == 2 else (None, None)
         if not isinstance(table, int) or not isinstance(name, str) or table >= tables:
             raise InputError(
@@ -86,8 +93,17 @@ def _columns(entry: Mapping[str, Any], tables: int, where: str) -> list[_Numbere
                 "each is [number of the table, name]",
             )
         kind = types[number] if isinstance(types, list) and number < len(types) else ""
-        columns.append(_Numbered(table, name, _TYPES.get(str(kind), "")))
+        columns.append(_Numbered(table, name, _TYPES.get(str(kind), ""), words[number]))
     return columns
+
+
+def _words(entry: Mapping[str, Any], key: str, count: int) -> list[str]:
+    """What the file calls so many tables or columns in words; nothing where it does not."""
+    found = entry.get(key)
+    if not isinstance(found, list) or len(found) != count:
+        return [""] * count
+    last = (item[-1] if isinstance(item, list) and item else item for item in found)
+    return [word.strip() if isinstance(word, str) else "" for word in last]
 
 
 def _list(

@@ -30,6 +30,7 @@ class _Found:
     name: str
     kind: str
     ddl: str
+    comment: str
     columns: list[dict[str, Any]] = field(default_factory=list)
     constraints: list[dict[str, Any]] = field(default_factory=list)
     indexes: list[dict[str, Any]] = field(default_factory=list)
@@ -42,7 +43,8 @@ def read_catalog(connection: duckdb.DuckDBPyConnection) -> Catalog:
         query = f"SELECT * FROM duckdb_{kind}s() WHERE {_OWN} ORDER BY schema_name, {kind}_name"
         for row in _rows(connection, query):
             at = (row["schema_name"], row[f"{kind}_name"])
-            found[at] = _Found(schema=at[0], name=at[1], kind=kind, ddl=row["sql"] or "")
+            ddl, comment = row["sql"] or "", row.get("comment") or ""
+            found[at] = _Found(schema=at[0], name=at[1], kind=kind, ddl=ddl, comment=comment)
     for part, condition, order in (
         ("columns", _OWN, "column_index"),
         ("constraints", "database_name = current_database()", "constraint_index"),
@@ -102,12 +104,14 @@ def _table(one: _Found, problem: str | None, unsure: bool) -> Table:
             not_null=None if row["is_nullable"] else Evidence.ENFORCED,
             collation=UNSURE if is_view and unsure else declared.get(row["column_name"].casefold()),
             generated=bool(row.get("is_generated")),
+            description=row.get("comment") or "",
         )
         for row in one.columns
     )
     return Table(
         name=one.name,
         schema=one.schema,
+        description=one.comment,
         kind="view" if is_view else "table",
         columns=columns,
         keys=tuple(dict.fromkeys(_keys(one, columns))),

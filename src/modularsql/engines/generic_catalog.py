@@ -54,6 +54,7 @@ def _columns(inspector: Any, name: str) -> tuple[Column, ...]:
             type=str(column["type"]),
             not_null=None if column.get("nullable", True) else Evidence.ENFORCED,
             collation=UNSURE if isinstance(column["type"], sqlalchemy.String) else None,
+            description=column.get("comment") or "",
         )
         for column in inspector.get_columns(name)
     )

@@ -23,7 +23,7 @@ _TABLES = """
     ORDER BY table_type = 'VIEW', create_time, table_name
     """
 _COLUMNS = """
-    SELECT table_name, column_name, column_type, is_nullable, collation_name, extra
+    SELECT table_name, column_name, column_type, is_nullable, collation_name, extra, column_comment
     FROM information_schema.columns WHERE table_schema = DATABASE()
     ORDER BY table_name, ordinal_position
     """
@@ -51,7 +51,7 @@ _BYTEWISE = ("binary", "utf8mb4_0900_bin")
 def read_catalog(ask: Ask) -> Catalog:
     """Every table and view of the database of the URL."""
     columns: dict[str, list[Column]] = defaultdict(list)
-    for table, name, type_, nullable, collation, extra in ask(_COLUMNS):
+    for table, name, type_, nullable, collation, extra, comment in ask(_COLUMNS):
         columns[table].append(
             Column(
                 name=name,
@@ -59,6 +59,7 @@ def read_catalog(ask: Ask) -> Catalog:
                 not_null=None if nullable == "YES" else Evidence.ENFORCED,
                 collation=None if collation in (None, *_BYTEWISE) else collation,
                 generated="GENERATED" in extra.upper() and "DEFAULT" not in extra.upper(),
+                description=_text(comment or ""),
             )
         )
     keys = _grouped(ask(_KEYS))
@@ -74,6 +75,7 @@ def read_catalog(ask: Ask) -> Catalog:
             columns=tuple(columns[name]),
             keys=tuple(dict.fromkeys(_keys(keys[name], columns[name]))),
             foreign_keys=tuple(_foreign_keys(foreign[name], known)),
+            description="" if kind == "VIEW" else _text(comment or ""),
             problem=comment if kind == "VIEW" and comment not in ("VIEW", "", None) else None,
         )
         for name, kind, comment in names

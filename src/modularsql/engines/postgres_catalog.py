@@ -27,7 +27,8 @@ _RELATIONS = f"""
       EXISTS (SELECT FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent
               WHERE i.inhparent = c.oid AND p.relkind = 'r'),
       has_schema_privilege(n.oid, 'USAGE')
-        AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+        AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT')),
+      coalesce(obj_description(c.oid, 'pg_class'), '')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND {_OURS}
     ORDER BY array_position(current_schemas(false), n.nspname), n.nspname, c.relname
@@ -36,7 +37,8 @@ _COLUMNS = f"""
     SELECT a.attrelid, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod),
       NOT a.attnotnull, a.attgenerated <> '',
       CASE WHEN t.typname = 'citext' THEN 'citext'
-           WHEN NOT l.collisdeterministic THEN l.collname END
+           WHEN NOT l.collisdeterministic THEN l.collname END,
+      coalesce(col_description(a.attrelid, a.attnum), '')
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_type t ON t.oid = a.atttypid
     LEFT JOIN pg_collation l ON l.oid = a.attcollation
@@ -87,6 +89,7 @@ class _Relation:
     plain: bool
     inherited: bool
     readable: bool
+    description: str
 
 
 def read_catalog(connection: Connection) -> Catalog:
@@ -105,6 +108,7 @@ def read_catalog(connection: Connection) -> Catalog:
             kind="view" if one.view else "table",
             columns=tuple(own.values()),
             row_id="ctid" if one.plain and not one.inherited else None,
+            description=one.description,
             problem=None if one.readable else "this role may not read it (GRANT SELECT)",
         )
         if not one.inherited:
@@ -127,13 +131,15 @@ def writable_tables(connection: Connection, role: str) -> int:
 
 def _columns(connection: Connection) -> dict[int, dict[int, Column]]:
     found: dict[int, dict[int, Column]] = defaultdict(dict)
-    for table, number, name, type_, nullable, generated, collation in connection.execute(_COLUMNS):
+    for table, number, name, type_, *rest in connection.execute(_COLUMNS):
+        nullable, generated, collation, description = rest
         found[table][number] = Column(
             name=name,
             type=type_,
             not_null=None if nullable else Evidence.ENFORCED,
             collation=collation,
             generated=generated,
+            description=description,
         )
     return found
 

@@ -177,7 +177,7 @@ def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
         return []
     doubts: tuple[str, ...] = ("somebody wrote DISTINCT, and equal names may be meant to be one",)
     asked, entity = state.question, repeated.issue.entity
-    if asked is not None and any(asks_of_each(asked, source.name) for source in entity):
+    if asked is not None and any(asks_of_each(asked, n) for s in entity for n in s.called):
         doubts = ()  # "one row per club"
     return [Offer(name="semi_join", rule="entity_merge", result=after, doubts=doubts)]
 

@@ -6,7 +6,7 @@ copies in the result are a fault even where no join made them. Without a questio
 query itself speaks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from sqlglot import exp
 from modularsql.multiplicity.aggregates import COUNTS, counts_rows, is_distinct, is_key_of_entity
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.columns import conjuncts
-from modularsql.multiplicity.model import Block, Source
+from modularsql.multiplicity.model import Block, Source, called
 from modularsql.multiplicity.question import (
     Question,
     asks_for_different,
@@ -52,7 +52,7 @@ def _repeating(issue: Issue) -> tuple[Source, ...]:
 
 
 def _asks_of_each_multiplier(issue: Issue, question: Question | None) -> bool:
-    return question is not None and any(asks_of_each(question, s.name) for s in _repeating(issue))
+    return question is not None and _any(asks_of_each, question, _repeating(issue))
 
 
 def _names_several(issue: Issue, question: Question | None) -> bool:
@@ -110,8 +110,8 @@ def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
         return ()
     if any(counts_rows(block, other) for other in block.aggregates if other is not one):
         return (f"what stands beside it counts rows of {what}",)
-    entity = any(question is not None and mentions(question, s.name) for s in issue.entity)
-    others = any(question is not None and mentions(question, s.name) for s in issue.multipliers)
+    entity = question is not None and _any(mentions, question, issue.entity)
+    others = question is not None and _any(mentions, question, issue.multipliers)
     if entity and not others:
         return ()
     return (f"a COUNT of a column that is no key is often meant to count rows of {what}",)
@@ -132,8 +132,8 @@ def may_look_up(issue: Issue, question: Question | None) -> tuple[str, ...]:
         return ()
     if union(s.relation.ids for s in issue.entity) & ~block.rows.closure(first.relation.ids):
         return ()
-    entity = any(question is not None and mentions(question, s.name) for s in issue.entity)
-    others = any(question is not None and mentions(question, s.name) for s in issue.multipliers)
+    entity = question is not None and _any(mentions, question, issue.entity)
+    others = question is not None and _any(mentions, question, issue.multipliers)
     if entity and not others:
         return ()
     what = names((first,), block)
@@ -141,11 +141,11 @@ def may_look_up(issue: Issue, question: Question | None) -> tuple[str, ...]:
 
 
 def _is_of_multipliers(issue: Issue, question: Question | None) -> bool:
-    called = _called(issue)
-    own = {stem for source in issue.entity for stem in name_stems(source.name)}
+    called_so = _called(issue)
+    own = {stem for source in issue.entity for name in source.called for stem in name_stems(name)}
     for source in _repeating(issue):
-        stems = set(name_stems(source.name)) - own
-        if stems and stems <= called and own.isdisjoint(called):
+        words = [set(name_stems(name)) - own for name in source.called]
+        if own.isdisjoint(called_so) and any(stems and stems <= called_so for stems in words):
             return True
     return question is not None and _asks_how_many_multipliers(issue, question)
 
@@ -162,11 +162,11 @@ def _called(issue: Issue) -> set[str]:
 
 def _asks_how_many_multipliers(issue: Issue, question: Question) -> bool:
     """Whether only their number is asked for, and nothing else in the query counts them."""
-    asked = [s for s in _repeating(issue) if asks_how_many(question, s.name)]
+    asked = [s for s in _repeating(issue) if _any(asks_how_many, question, (s,))]
     others = [a for a in issue.block.aggregates if a.node is not issue.node]
     if any(source in aggregate.sources for source in asked for aggregate in others):
         return False
-    return bool(asked) and not any(asks_how_many(question, s.name) for s in issue.entity)
+    return bool(asked) and not _any(asks_how_many, question, issue.entity)
 
 
 def asks_for_distinct(block: Block, question: Question | None) -> str | None:
@@ -175,14 +175,31 @@ def asks_for_distinct(block: Block, question: Question | None) -> str | None:
         return None
     if asks_for_different(question):
         return "the question asks for different values"
-    if len(block.outputs) == 1 and asks_for_values(question, block.outputs[0].name):
+    names_ = _column_names(block) if len(block.outputs) == 1 else ()
+    if any(asks_for_values(question, name) for name in names_):
         return f"the question asks for values of {block.outputs[0].name}"
     target = _reference(block)
     if target is not None and mentions(question, target):
-        rows = [source.name for source in block.sources if source.name != target]
-        if asks_of(question, target) or not any(mentions(question, name) for name in rows):
+        rows = [source for source in block.sources if source.name != target]
+        if asks_of(question, target) or not _any(mentions, question, rows):
             return f"the question asks for rows of {target}, and the query lists references to it"
     return None
+
+
+def _any(
+    asks: Callable[[Question, str], bool], question: Question, sources: Iterable[Source]
+) -> bool:
+    """Whether it asks so of one of the sources, by its name or by what describes it."""
+    return any(asks(question, name) for source in sources for name in source.called)
+
+
+def _column_names(block: Block) -> tuple[str, ...]:
+    """What the first output may be called: its name, and what describes the column."""
+    output = block.outputs[0]
+    home = block.columns.get(id(output.expression))
+    table = home[0].table if home is not None else None
+    column = table.column(home[1]) if table is not None and home is not None else None
+    return called(output.name, column.description if column is not None else "")
 
 
 def shows_name(block: Block) -> bool:

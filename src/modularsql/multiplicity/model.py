@@ -62,9 +62,23 @@ class Source:
         return self.table.name if self.table else self.alias
 
     @property
+    def called(self) -> tuple[str, ...]:
+        """What a question may call it: its name, and its description where that is a short one."""
+        return called(self.name, self.table.description if self.table else "")
+
+    @property
     def is_dimensionless(self) -> bool:
         """Whether it has at most one row."""
         return self.relation.is_key(0) is not None
+
+
+_NAME = 4  # words: a longer description tells what it is, but is no name for it
+
+
+def called(name: str, description: str) -> tuple[str, ...]:
+    """A name, and a description that may stand for it."""
+    short = description and len(description.split()) <= _NAME
+    return (name, description) if short and description != name else (name,)
 
 
 Found = tuple[Source, str, int]

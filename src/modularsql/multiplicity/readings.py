@@ -32,7 +32,7 @@ def _asks_for_rows(issue: Issue, question: Question) -> bool:
     if issue.rule != "limit_before_dedup" or not isinstance(number, exp.Literal) or not order:
         return False
     homes = (issue.block.columns.get(id(column)) for column in order.find_all(exp.Column))
-    ordered = {home[0].name for home in homes if home is not None}
+    ordered = {name for home in homes if home is not None for name in home[0].called}
     return number.is_int and any(
         asks_for_so_many(question, int(number.this), name) for name in ordered
     )
