@@ -4,12 +4,12 @@
 ```sql schema               tables and rows for all cases; a case may have a schema of its own
 ## heading                  one case, one test
 ```sql query                what is analysed and run
-```sql rewrite              what repairs it
+```sql rewrite              what repairs it; `sql rewrite mysql` where it is written otherwise there
 ```text expect              `label: value`, one line for each thing that must hold
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,15 @@ class Case:
     query: str
     rewrite: str | None
     expect: tuple[tuple[str, str], ...]
+    written_there: tuple[tuple[str, str], ...] = ()
 
     def lines(self, label: str) -> list[str]:
         """What stands behind a label."""
         return [value for name, value in self.expect if name == label]
+
+    def on(self, engine: str) -> "Case":
+        """The case with the rewrite as it is written on an engine."""
+        return replace(self, rewrite=dict(self.written_there).get(engine, self.rewrite))
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -91,7 +96,7 @@ def blocks_of(path: Path) -> tuple[str, Blocks]:
         elif token.type == "inline" and heading is None:
             introduction.append(token.content)
         elif token.type == "fence":
-            blocks[heading][token.info.split()[-1]] = token.content.strip()
+            blocks[heading][" ".join(token.info.split()[1:])] = token.content.strip()
     return "\n".join(introduction), blocks
 
 
@@ -107,6 +112,9 @@ def _case(rule: str, heading: str, parts: dict[str, str], schema: str) -> Case:
         query=parts["query"],
         rewrite=parts.get("rewrite"),
         expect=tuple(expect),
+        written_there=tuple(
+            (kind.split()[1], sql) for kind, sql in parts.items() if kind.startswith("rewrite ")
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.served import bag
 
 import modularsql.multiplicity.rewrites as package
 from modularsql import Guard, Limits
@@ -63,17 +64,21 @@ def step(name: str, sql: str, engine: Engine) -> tuple[str, str] | list[str]:
 def run(sql: str, engine: Engine) -> Counter[Row]:
     outcome = engine.execute(sql, limits=Limits())
     assert isinstance(outcome, Rows), (outcome, sql)
-    return Counter(outcome.rows)
+    return bag(outcome.rows)
 
 
 @pytest.mark.parametrize(("case", "kind"), CASES)
 def test_the_page_says_what_is_written_and_what_it_returns(
     case: Case, kind: str, open_database: Open
 ) -> None:
-    engine = open_database(kind, case.schema)
+    assert_written(case, open_database(kind, case.schema))
+
+
+def assert_written(case: Case, engine: Engine) -> None:
+    """The rewrite writes what the page shows, and both queries return the page's rows."""
     rows = case.rows("rows")
     assert rows is not None
-    assert run(case.query, engine) == Counter(rows)
+    assert run(case.query, engine) == bag(rows)
     made, seen = case.query, 0
     while not isinstance(found := step(case.rule, made, engine), list):
         made, rule = found
@@ -87,7 +92,7 @@ def test_the_page_says_what_is_written_and_what_it_returns(
     assert made.strip() == case.rewrite
     repaired = case.rows("rewrite rows")
     assert repaired is not None
-    assert run(made, engine) == Counter(repaired)
+    assert run(made, engine) == bag(repaired)
     left = static(read(made, engine), engine.catalog()).issues
     assert case.lines("answers")[0] not in [one.issue.rule for one in left]
 
@@ -96,7 +101,11 @@ def test_the_page_says_what_is_written_and_what_it_returns(
 def test_the_guard_applies_it_or_only_suggests_it_as_the_page_says(
     case: Case, kind: str, open_database: Open
 ) -> None:
-    engine = open_database(kind, case.schema)
+    assert_guarded(case, open_database(kind, case.schema))
+
+
+def assert_guarded(case: Case, engine: Engine) -> None:
+    """The guard gives the rewrite the page's safety level, and acts by it."""
     answer = Guard(engine, "grain").run(case.query, fix=True)
     repairs = [r for f in answer.findings for r in f.repairs if r.name == case.rule]
     [level] = case.lines("level")
@@ -108,7 +117,7 @@ def test_the_guard_applies_it_or_only_suggests_it_as_the_page_says(
     else:
         assert set(answer.applied) == {case.rule}
         assert answer.final_sql.strip() == case.rewrite
-        assert Counter(answer.rows) == Counter(repaired)
+        assert bag(answer.rows) == bag(repaired)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.rule)

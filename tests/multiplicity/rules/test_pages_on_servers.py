@@ -3,69 +3,35 @@
 What differs there stands in `server_gaps.toml`, and fails when it no longer does.
 """
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from decimal import Decimal
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.multiplicity.rules.test_rule_pages import PAGES, found, line, loud
-from tests.servers import SERVERS
+from tests.served import Served, bag, on_servers
 
-from modularsql import connect
 from modularsql.ports import Engine
 from modularsql.records import Limits
 from modularsql.rows import Row, Rows
 
 from ..pages import Case
 
-GAPS = tomllib.loads(Path(__file__).with_name("server_gaps.toml").read_text(encoding="utf-8"))
-CASES = [case for page in PAGES for case in page.cases if len(case.engines) > 1]
-
-
-def parameters() -> Iterator[Any]:
-    for kind, server in SERVERS.items():
-        for case in CASES:
-            name = f"{case.rule}: {case.heading}"
-            marks = []
-            if server.absent:
-                marks.append(pytest.mark.skip(reason=server.absent))
-            elif name in GAPS[kind]:
-                marks.append(pytest.mark.xfail(reason=GAPS[kind][name], strict=True))
-            yield pytest.param(kind, case, id=f"{kind}: {name}", marks=marks)
+GAPS = Path(__file__).with_name("server_gaps.toml")
+CASES = {
+    f"{case.rule}: {case.heading}": case
+    for page in PAGES
+    for case in page.cases
+    if len(case.engines) > 1
+}
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[dict[tuple[str, str], Engine]]:
-    """Engines by kind and schema."""
-    engines: dict[tuple[str, str], Engine] = {}
-    yield engines
-    for engine in engines.values():
-        engine.close()
-    for server in SERVERS.values():
-        server.close()
-
-
-def open_case(kind: str, case: Case, opened: dict[tuple[str, str], Engine]) -> Engine:
-    key = (kind, case.schema)
-    if key not in opened:
-        # MySQL wants a length where text is a key.
-        script = case.schema.replace(" TEXT", " VARCHAR(99)") if kind == "mysql" else case.schema
-        path = Path("pages") / str(len(opened))
-        SERVERS[kind].build(path, [part for part in script.split(";") if part.strip()])
-        opened[key] = connect(SERVERS[kind].target(path))
-    return opened[key]
-
-
-def bag(rows: list[Row]) -> Counter[Row]:
-    """The rows, numbers to four places: servers divide to other depths."""
-    return Counter(tuple(map(_number, row)) for row in rows)
-
-
-def _number(value: Any) -> Any:
-    return round(float(value), 4) if isinstance(value, float | Decimal) else value
+def served() -> Iterator[Served]:
+    """Databases for the pages' schemas."""
+    with closing(Served()) as opened:
+        yield opened
 
 
 def run(sql: str, engine: Engine) -> Counter[Row]:
@@ -74,11 +40,9 @@ def run(sql: str, engine: Engine) -> Counter[Row]:
     return bag(outcome.rows)
 
 
-@pytest.mark.parametrize(("kind", "case"), list(parameters()))
-def test_a_page_holds_on_a_server(
-    kind: str, case: Case, opened: dict[tuple[str, str], Engine]
-) -> None:
-    engine = open_case(kind, case, opened)
+@pytest.mark.parametrize(("kind", "case"), list(on_servers(GAPS, CASES)))
+def test_a_page_holds_on_a_server(kind: str, case: Case, served: Served) -> None:
+    engine = served.open(kind, case.schema)
     seen = found(case.query, engine.catalog())
     told = Counter(f"{i.rule} line {line(i)} {i.severity}" for i in seen)
     expected = Counter(case.lines("finding"))
