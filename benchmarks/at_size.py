@@ -3,7 +3,7 @@
     python -m benchmarks.at_size [--duckdb 50_000_000] [--postgres 10_000_000]
 
 makes the tables (a tenth as many orders as lines), runs the query alone and under guard in
-processes of their own, and prints Markdown. PostgreSQL is that of `tests/servers.py`.
+processes of their own, and prints docs/at-size.md. PostgreSQL is that of `tests/servers.py`.
 """
 
 import argparse
@@ -24,33 +24,59 @@ MAKE = (
     "INSERT INTO lines SELECT i, 1 + i % {orders}, 1 FROM generate_series(1, {lines}) AS g(i)",
     "ANALYZE",
 )
+HEAD = f"""# Large tables
+
+Written by `python -m benchmarks.at_size > docs/at-size.md`, with all settings as they are but
+for the time limit. The query is guarded once, between two runs of it alone:
+
+```sql
+{QUERY}
+```
+
+Looking closer may take as long as the query did (`probe_times`), so the guard takes at most twice
+its time. A repair that is estimated to take more than is left is only suggested; under `--fix` it is
+no probe but the answer, and is run. Only ratios within one run mean something.
+
+| table | query alone | under guard | ratio | peak of our process | found | repair |
+|---|---|---|---|---|---|---|"""
 RUN = """
 import json, sys, time
 from modularsql import Guard, Settings, connect
-settings = Settings(timeout=600, evidence_seconds=0)
+settings = Settings(timeout=600)
 engine = connect(sys.argv[1], settings)
 guard = Guard(engine, "grain", settings)
-alone = []
-for _ in range(2):
+
+def timed(run):
     start = time.monotonic()
-    engine.execute(sys.argv[2], limits=settings.limits())
-    alone.append(time.monotonic() - start)
-start = time.monotonic()
-answer = guard.run(sys.argv[2])
-took = time.monotonic() - start
+    return run(), time.monotonic() - start
+
+def alone():
+    return timed(lambda: engine.execute(sys.argv[2], limits=settings.limits()))[1]
+
+alone()  # what it reads is then in the system's cache, as for the others
+before = alone()
+answer, took = timed(lambda: guard.run(sys.argv[2]))
+after = alone()
 lines = open("/proc/self/status").read().splitlines()
 peak = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
-print(json.dumps([min(alone), took, peak, [f.rule for f in answer.findings]]))
+found = [f"{f.rule}, factor {f.measured['factor']}, ±{f.measured['sample']['error']:.1%}"
+         if "sample" in f.measured else f.rule for f in answer.findings]
+repairs = [f"{r.name}, {r.safety}" for f in answer.findings for r in f.repairs]
+print(json.dumps([(before + after) / 2, took, peak, "; ".join(found), "; ".join(repairs)]))
 """
 
 
-def measured(target: str) -> tuple[float, float, int, list[str]]:
-    """Seconds of the query, seconds of the guard, megabytes of the process, the rules found."""
+Found = tuple[float, float, int, str, str]
+"""Seconds of the query and of the guard, megabytes of the process, findings, repairs."""
+
+
+def measured(target: str) -> Found:
+    """What a process of its own measures."""
     ran = subprocess.run(
         [sys.executable, "-c", RUN, target, QUERY], capture_output=True, text=True, check=True
     )
-    alone, took, peak, rules = json.loads(ran.stdout)
-    return alone, took, peak, rules
+    alone, took, peak, found, repairs = json.loads(ran.stdout)
+    return alone, took, peak, found, repairs
 
 
 def statements(lines: int) -> list[str]:
@@ -64,8 +90,7 @@ def main() -> None:
     parser.add_argument("--duckdb", type=int, default=50_000_000, help="lines, 0 = not")
     parser.add_argument("--postgres", type=int, default=10_000_000, help="lines, 0 = not")
     given = parser.parse_args()
-    print("| table | query alone | under guard | ratio | peak of our process | found |")
-    print("|---|---|---|---|---|---|")
+    print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         if given.duckdb:
             path = Path(folder) / "large.duckdb"
@@ -82,12 +107,12 @@ def main() -> None:
                 POSTGRES_SERVER.close()
 
 
-def show(name: str, lines: int, found: tuple[float, float, int, list[str]]) -> None:
+def show(name: str, lines: int, measures: Found) -> None:
     """One line of the table."""
-    alone, took, peak, rules = found
+    alone, took, peak, found, repairs = measures
     print(
         f"| {name}, {lines:,} lines | {alone:.2f} s | {took:.2f} s | {took / alone:.2f}x "
-        f"| {peak} MB | {', '.join(rules)} |",
+        f"| {peak} MB | {found} | {repairs} |",
         flush=True,
     )
 

@@ -61,6 +61,12 @@ class Settings:
         10.0, "Rows out against the largest table read, from which a join explodes", 1
     )
     explosion_min_rows: int = _number(1_000, "Fewest rows for which that is looked at", 1)
+    probe_seconds: float = _number(
+        5.0, "Seconds that probes (measuring, trying repairs) may take together", 0, _WEEK
+    )
+    probe_times: float = _number(
+        1.0, "They may take so many times what the query took, where that is more", 0
+    )
     evidence_seconds: float = _number(
         2.0, "Seconds for the evidence of findings, or as long as the query took; 0 = none", 0
     )
@@ -140,7 +146,13 @@ class Settings:
 
     def limits(self) -> Limits:
         """The bounds of one guarded query."""
-        return Limits(seconds=self.timeout, max_rows=self.max_rows, max_bytes=self.max_bytes)
+        return Limits(
+            seconds=self.timeout,
+            max_rows=self.max_rows,
+            max_bytes=self.max_bytes,
+            probe_seconds=self.probe_seconds,
+            probe_times=self.probe_times,
+        )
 
     def scoring_limits(self) -> Limits:
         """The bounds of one query that is scored."""

@@ -56,11 +56,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on one execution. `seconds` is one budget for a query and all its probes."""
+    """Bounds on one execution. `seconds` is one budget for a query and all its probes.
+
+    The probes together may take `probe_seconds` of it, or `probe_times` what the query took.
+    """
 
     seconds: float = 30.0
     max_rows: int = 100_000
     max_bytes: int = 64 * 2**20
+    probe_seconds: float = 5.0
+    probe_times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

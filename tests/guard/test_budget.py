@@ -1,19 +1,23 @@
 """What one guarded query asks of its engine: within one budget, and whatever the engine says."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from modularsql import Answer, Guard, Limits, Settings, Verdict
 from modularsql.catalog import Catalog
+from modularsql.declared.keyfile import read_keyfile
+from modularsql.guard import factor
 from modularsql.guard.findings import duplicates, explosion
 from modularsql.guard.policy import find_policy
 from modularsql.guard.run import STAGES
 from modularsql.guard.session import Session, counting
 from modularsql.guard.verdict import verdict
-from modularsql.ports import Outcome
+from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Finding, Params, Repair, Safety, Severity
 from modularsql.rows import Rows
+from modularsql.service.keyed import KeyedEngine
 
 COPIES = Rows(columns=("a",), types=(None,), rows=[(1,)] * 6)
 ONCE = Rows(columns=("a",), types=(None,), rows=[(1,)])
@@ -218,3 +222,96 @@ def test_the_verdict_follows_from_what_is_left(
     findings: list[Finding], applied: list[str], unsure: bool, word: Verdict
 ) -> None:
     assert verdict(findings, applied, None, unsure) == word
+
+
+class Slow:
+    """A database whose first query takes its time."""
+
+    def __init__(self, engine: Engine, seconds: float) -> None:
+        self._engine = engine
+        self._seconds = seconds
+        self.name, self.dialect = engine.name, engine.dialect
+        self.catalog, self.compares_bytes = engine.catalog, engine.compares_bytes
+        self.close = engine.close
+        self.asked: list[str] = []
+
+    def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
+        if not self.asked:
+            time.sleep(self._seconds)
+        self.asked.append(sql)
+        return self._engine.execute(sql, params, limits=limits)
+
+
+MANY = """
+CREATE TABLE p(id INTEGER PRIMARY KEY, v INTEGER);
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+  INSERT INTO p SELECT i, i FROM n;
+CREATE TABLE c(p INTEGER);
+INSERT INTO c SELECT id FROM p UNION ALL SELECT id FROM p;
+"""
+SUMMED = "SELECT SUM(p.v) FROM p JOIN c ON c.p = p.id"
+MENDED = "SELECT SUM(p.v) FROM p WHERE EXISTS (SELECT 1 FROM c WHERE c.p = p.id)"
+
+
+def guarded_slowly(
+    monkeypatch: pytest.MonkeyPatch, open_: Callable[..., Engine], fix: bool, **settings: float
+) -> tuple[Answer, list[str]]:
+    monkeypatch.setattr(factor, "ENOUGH", 300)
+    slow = Slow(open_("sqlite", MANY), seconds=0.4)
+    chosen = Settings(probe_seconds=0, **settings)  # type: ignore[arg-type]
+    return Guard(slow, "grain", chosen).run(SUMMED, fix=fix), slow.asked
+
+
+def test_a_repair_that_would_take_more_than_probes_may_is_only_suggested(
+    monkeypatch: pytest.MonkeyPatch, open_database: Callable[..., Engine]
+) -> None:
+    """Of the query's own time the sample takes a little, and the repair is taken to need all."""
+    answer, asked = guarded_slowly(monkeypatch, open_database, fix=False)
+    found = next(f for f in answer.findings if f.rule == "fan_out_sum")
+    assert found.measured["approximate"] is True
+    assert [(r.name, r.safety, r.sql) for r in found.repairs] == [
+        ("semi_join", Safety.SUGGESTED, MENDED)
+    ]
+    assert "it was not run to its end: estimated 0.4 s" in found.message
+    assert "probe_times" in found.message
+    assert MENDED not in asked
+
+
+def test_where_repairs_are_asked_for_they_are_no_probes(
+    monkeypatch: pytest.MonkeyPatch, open_database: Callable[..., Engine]
+) -> None:
+    answer, asked = guarded_slowly(monkeypatch, open_database, fix=True)
+    assert answer.applied == ("semi_join",)
+    assert asked.count(MENDED) == 1
+    assert list(answer.rows) == [(405_450,)]
+    found = next(f for f in answer.findings if f.rule == "fan_out_sum")
+    assert found.repairs[0].safety == Safety.PROVEN, "it follows from the key of p"
+
+
+def test_probes_get_more_where_the_user_allows_it(
+    monkeypatch: pytest.MonkeyPatch, open_database: Callable[..., Engine]
+) -> None:
+    answer, asked = guarded_slowly(monkeypatch, open_database, fix=False, probe_times=20)
+    found = next(f for f in answer.findings if f.rule == "fan_out_sum")
+    assert (found.measured["rows_before"], found.measured["rows_after"]) == (900, 1800)
+    assert "approximate" not in found.measured
+    assert found.repairs[0].safety == Safety.PROVEN
+    assert MENDED in asked
+
+
+def test_a_repair_that_rests_on_the_data_is_only_suggested_after_a_sample(
+    monkeypatch: pytest.MonkeyPatch, open_database: Callable[..., Engine]
+) -> None:
+    """What an asserted key promises would have to hold on all of the data."""
+    monkeypatch.setattr(factor, "ENOUGH", 300)
+    more = "CREATE TABLE q(k INTEGER, v INTEGER); INSERT INTO q SELECT id, v FROM p;"
+    engine = open_database("sqlite", MANY + more)
+    keys = read_keyfile('[tables.q]\nprimary_key = ["k"]', "keys.toml")
+    slow = Slow(KeyedEngine(engine, keys, Limits()), 0.4)
+    sql = "SELECT COUNT(q.k), MAX(c.p) FROM q JOIN c ON c.p = q.k"
+    answer = Guard(slow, "grain", Settings(probe_seconds=0)).run(sql, fix=True)
+    found = next(f for f in answer.findings if f.rule == "fan_out_count")
+    assert found.measured["approximate"] is True
+    assert [(r.name, r.safety) for r in found.repairs] == [("count_distinct", Safety.SUGGESTED)]
+    assert "only a sample of the data was looked at" in found.message
+    assert answer.applied == ()

@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 _COUNTS = re.compile(r"count mismatch .*Expected (\d+), got (\d+)")
 _BATCH = 256
 _WITH_FLOATS = ("DOUBLE", "FLOAT", "VARIANT")
-_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s)?", re.IGNORECASE)
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s|\(FORMAT JSON\)\s)?", re.IGNORECASE)
 _REFUSALS = ("configuration has been locked", "read-only mode", "read-only transaction")
 _QUERY_ERRORS = (
     duckdb.Error,

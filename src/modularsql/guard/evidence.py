@@ -11,8 +11,8 @@ from typing import Any
 
 from modularsql.guard import findings as say
 from modularsql.guard.emptiness import why_empty
-from modularsql.guard.grain import Measured, not_measured
-from modularsql.guard.session import Purse
+from modularsql.guard.factor import Measured, not_measured
+from modularsql.guard.session import OUT_OF_TIME, Purse
 from modularsql.guard.state import State
 from modularsql.multiplicity.evidence import examples_of, step_counts, values_of
 from modularsql.multiplicity.model import Query
@@ -67,7 +67,7 @@ def _unmeasured(state: State) -> State:
     issues = state.seen.issues if state.seen is not None else ()
     about_copies = {id(one.finding) for one in issues if one.issue.multipliers}
     findings = tuple(
-        not_measured(finding) if id(finding) in about_copies else finding
+        not_measured(finding, OUT_OF_TIME) if id(finding) in about_copies else finding
         for finding in state.findings
     )
     return state._replace(findings=findings)
@@ -87,14 +87,14 @@ class _Gatherer:
         if finding.rule == say.EMPTY:
             return why_empty(finding, self.query, self.purse)
         one = self.told.get(id(finding))
-        if one is None or not one.issue.multipliers or "not_measured" in finding.measured:
+        if one is None or not one.issue.multipliers or _is_closed(finding):
             return finding
         facts = self._joins(one)
         if one.borne_out:
             facts |= self._values(one) | self._examples(one)
         cause = finding.cause or facts.get("join")
         found = replace(finding, cause=cause, measured={**finding.measured, **facts})
-        return not_measured(found, "Not measured further") if self.purse.empty else found
+        return not_measured(found, self.purse.why, "further") if self.purse.why else found
 
     def _joins(self, one: Measured) -> Facts:
         """Rows before and after each join, and which join repeats the entity most."""
@@ -137,6 +137,11 @@ class _Gatherer:
                 example["group"] = dict(zip(examples.groups, cells[at:], strict=True))
             found.append({**example, "rows": times})
         return {"examples": found}
+
+
+def _is_closed(finding: Finding) -> bool:
+    """Whether there is no more to measure: what a sample had to do for is too dear to count."""
+    return not finding.measured.keys().isdisjoint(("not_measured", "sample"))
 
 
 def _as_joins(steps: Sequence[Step], counts: Sequence[Sequence[int | None]]) -> Facts:

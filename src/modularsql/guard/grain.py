@@ -7,32 +7,19 @@ the data does not bear out is dropped; one of repeated rows that cannot be measu
 from dataclasses import dataclass, replace
 
 from modularsql.catalog import Catalog
+from modularsql.guard.factor import Measured, borne_out, counted, not_measured
 from modularsql.guard.observed import observe
-from modularsql.guard.session import Session, counting
+from modularsql.guard.session import Session, why_not
 from modularsql.multiplicity.bound import bind, written_out
 from modularsql.multiplicity.infer import infer
-from modularsql.multiplicity.measure import entity_rows, with_definitions
+from modularsql.multiplicity.measure import with_definitions
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.registry import Analysis, Issue, issues
 from modularsql.multiplicity.steps import written
-from modularsql.ports import Outcome
-from modularsql.records import Evidence, Failure, FailureKind, Finding, Severity
+from modularsql.records import Finding
 from modularsql.rows import Rows
 from modularsql.sql.parse import Unparsed, begins_at, is_query
 from modularsql.sql.statement import Statement
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """An issue, what is said of it, and whether the data was asked and bore it out.
-
-    `distinct` counts the different rows of its entity, where that was measured.
-    """
-
-    issue: Issue
-    finding: Finding
-    borne_out: bool = False
-    distinct: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,61 +73,19 @@ def look(statement: Statement, session: Session) -> Seen:
 def _measured(one: Measured, whole: Query, session: Session) -> Measured | None:
     """The issue as the data has it; None where the data does not bear it out."""
     if one.issue.entity and one.issue.multipliers:
-        return _counted(one, whole, session)
+        return counted(one, whole, session)
     probe = one.issue.probe() if one.issue.probe is not None else None
     if probe is None or one.issue.block.correlated:
         return one
     with_definitions(probe, whole)
-    outcome = session.run(written_out(probe, session.engine.dialect))
+    outcome = session.probe(written_out(probe, session.engine.dialect))
     if not isinstance(outcome, Rows):
-        return one
+        why = why_not(outcome)
+        return replace(one, finding=not_measured(one.finding, why)) if why else one
     if not outcome.rows:
         return None
     facts = dict(zip(outcome.columns, outcome.rows[0], strict=True)) if one.issue.told else {}
-    found = _borne_out(one, one.finding.message + one.issue.told.format(**facts))
-    return replace(found, finding=replace(found.finding, measured=facts))
-
-
-def _counted(one: Measured, whole: Query, session: Session) -> Measured | None:
-    """The issue with the factor by which rows repeat."""
-    query = entity_rows(one.issue, whole, session.engine.dialect)
-    outcome = session.run(counting(query.sql, query.columns)) if query else None
-    if query is None or not isinstance(outcome, Rows):
-        return replace(one, finding=_softly(one.finding, outcome))
-    rows, distinct = (int(value) for value in outcome.rows[0])
-    if rows <= distinct:
-        return None
-    factor = rows / distinct
-    words = f" Here {distinct:,} become {rows:,}: {factor:,.3g} times on average."
-    found = _borne_out(one, one.finding.message + words)
-    measured = {
-        "rows_before": distinct,
-        "rows_after": rows,
-        "factor": round(factor, 4),
-        "entity": [source.name for source in one.issue.entity],
-        "sql": counting(query.sql, query.columns),
-    }
-    return replace(found, finding=replace(found.finding, measured=measured), distinct=distinct)
-
-
-def _softly(finding: Finding, outcome: Outcome | None) -> Finding:
-    """What could not be measured: the schema alone does not say that it happens."""
-    soft = replace(finding, severity=Severity.INFO, evidence=Evidence.ASSUMED)
-    out_of_time = isinstance(outcome, Failure) and outcome.kind == FailureKind.TIMEOUT
-    return not_measured(soft) if out_of_time else soft
-
-
-def not_measured(finding: Finding, what: str = "Not measured") -> Finding:
-    """The finding, which says that time ran out before it could be measured."""
-    measured = {**finding.measured, "not_measured": "out of time"}
-    words = f"{finding.message} {what}: out of time."
-    return replace(finding, message=words, measured=measured)
-
-
-def _borne_out(one: Measured, message: str) -> Measured:
-    severity = one.issue.measured or one.issue.severity
-    finding = replace(one.finding, severity=severity, message=message, evidence=Evidence.OBSERVED)
-    return replace(one, borne_out=True, finding=finding)
+    return borne_out(one, one.finding.message + one.issue.told.format(**facts), facts)
 
 
 def finding_of(issue: Issue, statement: Statement) -> Finding:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from modularsql.guard import findings as say
 from modularsql.guard.absent import explained
-from modularsql.guard.grain import Measured, Seen, look, static
+from modularsql.guard.factor import Measured
+from modularsql.guard.grain import Seen, look, static
 from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
 from modularsql.guard.probe import is_repetitive
 from modularsql.guard.promises import check
@@ -37,11 +38,15 @@ _MOST_ROUNDS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A rewrite that held its check: its result, the rule it answers, and what speaks against."""
+    """A rewrite that held its check: its result, the rule it answers, and what speaks against.
+
+    One that was not run to its end has no result, and that speaks against it.
+    """
 
     name: str
     rule: str
-    result: Result
+    sql: str
+    result: Result | None
     doubts: tuple[str, ...] = ()
     evidence: Evidence = Evidence.OBSERVED
     finding: Finding | None = None
@@ -70,6 +75,7 @@ def mend(state: State) -> State:
                 state = _attach(state, statement, offer)
         if not state.fix or chosen is None or not _is_heard(state, chosen):
             break
+        assert chosen.result is not None, "what was not run is doubted"
         now = chosen.result
         text = statement.with_text(now.sql)
         state = _applied(state, text, now, chosen.name)
@@ -131,7 +137,15 @@ def _asked(why: str, statement: Statement, now: Result, session: Session) -> lis
         return []
     place = statement.place(select_place(statement))
     finding = say.repeated_values(now.counts.rows, now.counts.distinct, why, place)
-    return [Offer(name="inject_distinct", rule=finding.rule, result=after, finding=finding)]
+    return [
+        Offer(
+            name="inject_distinct",
+            rule=finding.rule,
+            sql=after.sql,
+            result=after,
+            finding=finding,
+        )
+    ]
 
 
 def _undistinct(statement: Statement, now: Result, state: State, seen: Seen) -> list[Offer]:
@@ -150,6 +164,7 @@ def _undistinct(statement: Statement, now: Result, state: State, seen: Seen) -> 
         Offer(
             name=patched.name,
             rule=finding.rule,
+            sql=patched.result.sql,
             result=patched.result,
             doubts=() if named else (doubt,),
             finding=finding,
@@ -179,7 +194,9 @@ def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
     asked, entity = state.question, repeated.issue.entity
     if asked is not None and any(asks_of_each(asked, n) for s in entity for n in s.called):
         doubts = ()  # "one row per club"
-    return [Offer(name="semi_join", rule="entity_merge", result=after, doubts=doubts)]
+    return [
+        Offer(name="semi_join", rule="entity_merge", sql=after.sql, result=after, doubts=doubts)
+    ]
 
 
 def _rewritten(
@@ -209,10 +226,12 @@ def _rewritten(
         doubts += may_count_rows(one.issue, state.question)
         doubts += may_look_up(one.issue, state.question)
         doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
+        doubts += _by_sample(edit, one)
         offers.append(
             Offer(
                 name=name,
                 rule=one.issue.rule,
+                sql=edit.text,
                 result=done.result,
                 doubts=doubts,
                 evidence=edit.evidence,
@@ -223,16 +242,30 @@ def _rewritten(
     return offers
 
 
-def _is_idle(edit: Edit, now: Result, after: Result) -> bool:
-    """Whether it changed nothing although it was to change something."""
+def _is_idle(edit: Edit, now: Result, after: Result | None) -> bool:
+    """Whether it changed nothing although it was to change something, or is not known to."""
+    if after is None:
+        return True
     if edit.promise == Promise.ROWS or after.counts != now.counts:
         return False
     return distinct_rows(after.rows.rows) == distinct_rows(now.rows.rows)
 
 
-def _melted(name: str, one: Measured, after: Result) -> tuple[str, ...]:
+def _by_sample(edit: Edit, one: Measured) -> tuple[str, ...]:
+    """What follows from enforced keys needs no count; what holds on this data needs all of it."""
+    if "sample" not in one.finding.measured or edit.evidence == Evidence.ENFORCED:
+        return ()
+    return ("only a sample of the data was looked at",)
+
+
+def _melted(name: str, one: Measured, after: Result | None) -> tuple[str, ...]:
     """DISTINCT takes away more than copies where different things look the same."""
-    if name != "inject_distinct" or one.distinct is None or after.counts.rows >= one.distinct:
+    if (
+        after is None
+        or name != "inject_distinct"
+        or one.distinct is None
+        or after.counts.rows >= one.distinct
+    ):
         return ()
     lost = one.distinct - after.counts.rows
     return (f"DISTINCT would also drop {lost:,} different things that look the same here",)
@@ -243,7 +276,8 @@ def _rarely(edit: Edit, one: Measured, state: State) -> tuple[str, ...]:
 
     Chosen on Spider's training gold: docs/design/multiplicity.md.
     """
-    factor = float(one.finding.measured.get("factor", 0))
+    measured = one.finding.measured
+    factor = float(measured.get("factor", 0)) * (1 - measured.get("sample", {}).get("error", 0.0))
     if edit.promise != Promise.SET or one.issue.block.is_aggregate or not factor:
         return ()
     if factor >= state.policy.tau_repeat or asks_for_different(state.question):
@@ -258,7 +292,7 @@ def _attach(state: State, statement: Statement, offer: Offer) -> State:
     """The repair beside the finding that it answers, with what speaks against it."""
     if offer.finding is not None and not state.found(offer.rule):
         state = state.note(offer.finding)
-    repair = Repair(name=offer.name, safety=offer.safety, sql=statement.with_text(offer.result.sql))
+    repair = Repair(name=offer.name, safety=offer.safety, sql=statement.with_text(offer.sql))
     findings = tuple(
         _with(finding, repair, offer.doubts)
         if finding.rule == offer.rule and repair.name not in {r.name for r in finding.repairs}

@@ -75,7 +75,7 @@ def _answer(check: Check, version: Hashable, purse: Purse, memory: Memory) -> in
     seconds = purse.left()
     if seconds <= 0:
         return None
-    outcome = purse.session.run(check.sql, at_most=seconds)
+    outcome = purse.session.probe(check.sql, at_most=seconds)
     answer = None if isinstance(outcome, Failure) else int(outcome.rows[0][0])
     if version is not None:
         memory.put((version, check.sql), answer)

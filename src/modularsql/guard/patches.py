@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from modularsql.guard.findings import distinct_drops
 from modularsql.guard.policy import PatchName, Policy
 from modularsql.guard.probe import is_repetitive
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Counts, Session, why_not
 from modularsql.records import Failure, Finding
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 from modularsql.sql.aggregates import aggregates
@@ -38,6 +38,11 @@ class Result:
     sql: str
     rows: Rows
     counts: Counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untried(Declined):
+    """An edit that was not run to its end, since that takes longer than it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +108,10 @@ def rerun(sql: str, before: Result, session: Session, same_names: bool = True) -
     Without `same_names` only the number of columns is compared: a column without a name of its
     own is called by its expression, which was changed.
     """
-    outcome = session.run(sql, session.params)
+    outcome = session.attempt(sql)
     if isinstance(outcome, Failure):
+        if not session.fix and (why := why_not(outcome)):
+            return Untried(reason=f"it was not run to its end: {why}")
         return Declined(reason=f"the patched query failed: {outcome.message}")
     names, known = outcome.columns, before.rows.columns
     if len(names) != len(known) or (same_names and names != known):

@@ -92,7 +92,7 @@ def largest_table(statement: Statement, session: Session, at_most: int) -> int |
     for table in tables:
         source = exp.table_(table.name, db=table.schema, quoted=True)
         counting = exp.select(exp.Count(this=exp.Star())).from_(source)
-        counted = session.run(counting.sql(dialect=session.engine.dialect))
+        counted = session.probe(counting.sql(dialect=session.engine.dialect))
         if isinstance(counted, Failure):
             return None
         largest = max(largest, int(counted.rows[0][0]))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from modularsql.guard.grain import Measured
-from modularsql.guard.patches import Result, rerun
+from modularsql.guard.factor import Measured
+from modularsql.guard.patches import Result, Untried, rerun
 from modularsql.guard.session import Session
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
@@ -31,9 +31,12 @@ _UNCHECKED = "the rewritten part depends on what is around it, so it could not b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The statement's new result, and why it may still not be what was promised (else empty)."""
+    """The statement's new result, and why it may still not be what was promised (else empty).
 
-    result: Result
+    No result where it was not run to its end: that is a doubt too.
+    """
+
+    result: Result | None
     doubt: str = ""
 
 
@@ -44,6 +47,8 @@ def check(
     block = one.issue.block
     is_whole = outermost(statement.tree) is block.select
     after = rerun(edit.text, now, session, not is_whole or _keeps_names(edit, block))
+    if isinstance(after, Untried):
+        return Checked(result=None, doubt=after.reason)
     if isinstance(after, Declined) or after.rows.truncated or now.rows.truncated:
         return after if isinstance(after, Declined) else Checked(result=after)
     tree = parse_text(edit.text, session.engine.dialect)
@@ -82,7 +87,7 @@ def _alone(block: Block, select: exp.Expr | None, session: Session) -> tuple[Res
 
 def _result(select: exp.Select, session: Session) -> Result | None:
     sql = _with_ctes(select, select.copy()).sql(dialect=session.engine.dialect, comments=False)
-    outcome = session.run(sql, session.params)
+    outcome = session.attempt(sql)
     counts = session.counts(sql, outcome) if isinstance(outcome, Rows) else None
     if not isinstance(outcome, Rows) or counts is None:
         return None
@@ -126,7 +131,7 @@ _ROUNDED = Tolerance(relative=1e-9, absolute=1e-9)
 def _rows_seen(select: exp.Select, session: Session) -> int | None:
     """How many rows FROM and WHERE of a SELECT let through."""
     count = _with_ctes(select, bare(select, [exp.Count(this=exp.Star())]))
-    outcome = session.run(count.sql(dialect=session.engine.dialect), session.params)
+    outcome = session.attempt(count.sql(dialect=session.engine.dialect))
     return int(outcome.rows[0][0]) if isinstance(outcome, Rows) else None
 
 

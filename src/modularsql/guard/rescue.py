@@ -219,13 +219,14 @@ def _readings(state: State) -> tuple[tuple[str, Tried], ...]:
         (
             offer.name,
             Tried(
-                sql=offer.result.sql,
-                rows=offer.result.rows,
-                counts=offer.result.counts,
-                probe=of_rows(offer.result.rows, offer.result.counts, state.policy.tau_inject),
+                sql=offer.sql,
+                rows=result.rows,
+                counts=result.counts,
+                probe=of_rows(result.rows, result.counts, state.policy.tau_inject),
             ),
         )
         for offer in offered(state)
+        if (result := offer.result) is not None
     )
 
 

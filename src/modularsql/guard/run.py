@@ -255,7 +255,7 @@ class Guard:
         held its check is applied, else it is only offered. `allow` names rules to be silent.
         """
         meter = Meter(self.model) if self.model is not None else None
-        session = Session(engine=self.engine, params=params, limits=self.settings.limits())
+        session = Session(engine=self.engine, params=params, limits=self.settings.limits(), fix=fix)
         state = State(
             sql=sql,
             session=session,

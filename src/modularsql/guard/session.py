@@ -12,24 +12,40 @@ from modularsql.multiplicity.bound import written_out
 from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
+from modularsql.sql.plans import Plan, explaining, read_plan
 
 # DuckDB tells values of these types apart that are equal in Python.
 _FINER_THAN_PYTHON = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIME_NS", "TIME WITH", "UNION", "VARIANT")
+COUNTING = 3.0
+"""What counting by identity takes, in times of the query (`python -m benchmarks.at_size`)."""
+
+OUT_OF_TIME = "out of time"
+_ESTIMATED = "estimated"
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
+
+
+_CHEAP = 8
+"""A probe is not asked the price of where the query could be run so often within what is left."""
 
 
 @dataclass(slots=True)
 class Session:
     """The engine, the bound values and what is left of the limits of one guarded query.
 
-    `own` are the seconds that the query itself took: the first execution.
+    `own` are the seconds that the query itself took: the first execution. All that is only asked
+    to look closer is a probe: all of them together may take `limits.probe_seconds`, or
+    `limits.probe_times` of that. `fix`: repairs are no probes, their rows may be the answer.
     """
 
     engine: Engine
     params: Params
     limits: Limits
     clock: Callable[[], float] = time.monotonic
+    fix: bool = False
     own: float | None = field(default=None, init=False)
+    _spent: float = field(default=0.0, init=False)
+    _sql: str = field(default="", init=False)
+    _work: float | None = field(default=None, init=False)
     _start: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,6 +54,12 @@ class Session:
     def left(self) -> float:
         """Seconds left for all executions together."""
         return self.limits.seconds - (self.clock() - self._start)
+
+    def left_for_probes(self) -> float:
+        """Seconds left for looking closer."""
+        limits = self.limits
+        allowed = max(limits.probe_seconds, limits.probe_times * (self.own or 0.0))
+        return min(self.left(), allowed - self._spent)
 
     def run(self, sql: str, params: Params = None, at_most: float = inf) -> Outcome:
         """Execute within what is left of the budget, and within so many seconds."""
@@ -49,14 +71,70 @@ class Session:
         start = self.clock()
         outcome = self.engine.execute(sql, params, limits=self._within(left))
         self.own = self.clock() - start
+        self._sql = sql
         return outcome
+
+    def probe(
+        self,
+        sql: str,
+        params: Params = None,
+        *,
+        at_most: float = inf,
+        times: float = 1.0,
+        estimate: bool = True,
+    ) -> Outcome:
+        """Execute what only looks closer; not where it is expected to take more than is left.
+
+        `times` is what it takes against the query, where the engine does not `estimate`.
+        """
+        left = min(self.left_for_probes(), at_most)
+        if left <= 0:
+            return Failure(kind=FailureKind.TIMEOUT, message=OUT_OF_TIME)
+        expected = (
+            self.expected(sql, params, left=left, times=times)
+            if estimate
+            else times * (self.own or 0.0)
+        )
+        if expected > left:
+            return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(expected, left))
+        start = self.clock()
+        outcome = self.run(sql, params, at_most=left)
+        self._spent += self.clock() - start
+        return outcome
+
+    def attempt(self, sql: str) -> Outcome:
+        """Execute a changed query."""
+        return self.run(sql, self.params) if self.fix else self.probe(sql, self.params)
+
+    def expected(self, sql: str, params: Params, *, left: float, times: float = 1.0) -> float:
+        """Seconds that a query is expected to take, 0 where that is well below `left`.
+
+        The engine's own estimate, against its estimate of the query whose time is known; one that
+        does not estimate is taken at `times` the query.
+        """
+        own = self.own or 0.0
+        if own * _CHEAP <= left:
+            return 0.0
+        if self._work is None:
+            plan = self.plan(self._sql, self.params)
+            self._work = plan.work if plan is not None else 0.0
+        plan = self.plan(sql, params) if self._work else None
+        return own * (plan.work / self._work if plan is not None else times)
+
+    def plan(self, sql: str, params: Params = None) -> Plan | None:
+        """What the engine expects of a query; None where it does not say."""
+        asking = explaining(sql, self.engine.dialect)
+        outcome = self.run(asking, params) if asking is not None and self.own is not None else None
+        if not isinstance(outcome, Rows) or not outcome.rows:
+            return None
+        return read_plan(outcome.rows[0], self.engine.dialect)
 
     def version(self) -> Hashable:
         """What changes when the data may have changed; None where the engine cannot tell."""
         return self.engine.version() if isinstance(self.engine, Versioned) else None
 
     def purse(self, seconds: float) -> "Purse":
-        """A part of the budget for looking closer: so many seconds, or what the query took."""
+        """A part of what probes may take: so many seconds, or what the query took."""
         return Purse(session=self, end=self.clock() + max(seconds, self.own or 0.0))
 
     def _within(self, seconds: float) -> Limits:
@@ -95,26 +173,42 @@ class Session:
 
 @dataclass(slots=True, kw_only=True)
 class Purse:
-    """What looking closer may cost, out of the session's budget. `empty`: it did not suffice."""
+    """What one kind of looking closer may cost. `why`: it did not suffice, and for what reason."""
 
     session: Session
     end: float
-    empty: bool = False
+    why: str = ""
 
     def left(self) -> float:
         """Seconds left of it."""
         return self.end - self.session.clock()
 
     def run(self, query: exp.Expr) -> Rows | None:
-        """The rows of a probe; None where the database gives none, or time ran out."""
-        if self.empty:
+        """The rows of a probe; None where the database gives none, or it would take too long."""
+        if self.why:
             return None
         sql = written_out(query, self.session.engine.dialect)
-        outcome = self.session.run(sql, at_most=self.left())
+        outcome = self.session.probe(sql, at_most=self.left(), times=COUNTING)
         if isinstance(outcome, Failure):
-            self.empty = outcome.kind == FailureKind.TIMEOUT
+            self.why = why_not(outcome) or ""
             return None
         return outcome
+
+
+def why_not(outcome: Outcome | None) -> str | None:
+    """Why a probe gave nothing, where time is the reason; None where it is not."""
+    if not isinstance(outcome, Failure) or outcome.kind != FailureKind.TIMEOUT:
+        return None
+    return outcome.message if outcome.message.startswith(_ESTIMATED) else OUT_OF_TIME
+
+
+def _too_dear(expected: float, left: float) -> str:
+    return f"{_ESTIMATED} {seconds(expected)} s, {seconds(left)} s left for probes (probe_times)"
+
+
+def seconds(value: float) -> str:
+    """Seconds for reading."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

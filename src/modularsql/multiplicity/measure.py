@@ -25,8 +25,24 @@ class Measurement:
     columns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityRows:
+    """A SELECT of `columns`, which tell the rows of an entity apart, within groups where asked."""
+
+    select: exp.Select
+    columns: list[exp.Expr]
+
+
 def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
-    """The measuring query of an issue; None where its entity has no identity to count by.
+    """The measuring query of an issue; None where its entity has no identity to count by."""
+    rows = measured_rows(issue, query)
+    if rows is None:
+        return None
+    return Measurement(sql=written_out(rows.select, dialect), columns=len(rows.columns))
+
+
+def measured_rows(issue: Issue, query: Query) -> EntityRows | None:
+    """The rows of an issue's entity that FROM and WHERE let through, as often as they occur.
 
     A block that depends on the row of an outer query, or is drawn by chance, is not measured.
     """
@@ -43,7 +59,7 @@ def entity_rows(issue: Issue, query: Query, dialect: str) -> Measurement | None:
             present = (identity_of(source) or [exp.null()])[0].copy()
             select.where(exp.not_(present.is_(exp.null())), append=True, copy=False)
     with_definitions(select, query)
-    return Measurement(sql=written_out(select, dialect), columns=len(columns))
+    return EntityRows(select=select, columns=columns)
 
 
 def bare(select: exp.Select, columns: list[exp.Expr]) -> exp.Select:

@@ -47,6 +47,12 @@ class Dialect:
     text_by_bytes: bool = True
     """Text is equal where its bytes are, if no collation is named."""
 
+    # Rows
+    row_hash: str = ""
+    """A whole number that follows from a row's identity (`{}`) as if by chance; to draw by it."""
+    row_hash_by_row_id: bool = False
+    """It takes the engine's own row id only."""
+
 
 STANDARD = Dialect()
 _FOLDS = Dialect(text_by_bytes=False)
@@ -65,11 +71,18 @@ DIALECTS: Mapping[str, Dialect] = {
         bare_follows_extreme=True,
         subquery_takes_any=True,
         affinities=True,
+        row_hash="({} * 2654435761 % 4294967296) / 65536",  # Knuth's multiplicative hash
+        row_hash_by_row_id=True,
     ),
-    "duckdb": Dialect(merged_first=False),
-    "postgres": STANDARD,
+    "duckdb": Dialect(merged_first=False, row_hash="HASH({})"),
+    "postgres": replace(STANDARD, row_hash="HASHTEXT(CONCAT_WS(',', {}))"),
     # MariaDB as well, which names the columns of a CTE only.
-    "mysql": replace(_FOLDS, derived_column_names=False, aggregate_filter=False),
+    "mysql": replace(
+        _FOLDS,
+        derived_column_names=False,
+        aggregate_filter=False,
+        row_hash="CRC32(CONCAT_WS(',', {}))",
+    ),
     "singlestore": _FOLDS,
     "doris": _FOLDS,
     "starrocks": _FOLDS,
