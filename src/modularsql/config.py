@@ -70,6 +70,11 @@ class Settings:
     evidence_seconds: float = _number(
         2.0, "Seconds for the evidence of findings, or as long as the query took; 0 = none", 0
     )
+    transpile: str = _text(
+        "suggest",
+        "A query written for another database: suggest its translation, or run it",
+        ("suggest", "run"),
+    )
     fail_on: str = _text(
         "warning",
         "Lowest severity that makes the exit status 1: warning, error or never",

@@ -56,6 +56,13 @@ class SqlCommand(click.Command):
     help="Other queries for the question (a JSON list), for a rescue to choose from.",
 )
 @click.option("--no-execute", is_flag=True, help="Do not run the query; look at it alone.")
+@click.option(
+    "--transpile",
+    is_flag=True,
+    flag_value="run",
+    default=None,
+    help="Run a query that is written for another database as its translation.",
+)
 @setting_option("fail_on")
 @model_options
 @common_options

@@ -15,25 +15,9 @@ from modularsql.guard import findings as say
 from modularsql.multiplicity.model import Block, Query, Source
 from modularsql.multiplicity.words import names
 from modularsql.records import Failure, Finding
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.parse import begins_at
 from modularsql.sql.statement import Statement
-
-_OWN_TABLES = {
-    "sqlite": ("sqlite_", "pragma_", "dbstat"),
-    "duckdb": ("duckdb_", "pragma_", "pg_", "sqlite_"),
-    "postgres": ("pg_",),
-    "mysql": ("dual",),
-}
-"""How the names of an engine's own tables begin."""
-
-_OWN_COLUMNS = {
-    "sqlite": {"rank"},  # of a full-text search
-    "duckdb": {"all", "current_role", "current_user", "rowid", "session_user", "user"},
-    "postgres": {"ctid", "current_role", "current_user", "session_user", "tableoid", "user"}
-    | {"cmax", "cmin", "xmax", "xmin"},
-    "mysql": {"current_user"},
-}
-"""What an engine knows by a bare name beside columns."""
 
 
 def absent(query: Query, statement: Statement, catalog: Catalog) -> dict[str, Finding]:
@@ -116,14 +100,14 @@ def _spelled(source: Source) -> list[str]:
 
 
 def _is_own(node: exp.Table | exp.Column, dialect: str) -> bool:
-    name = node.name.casefold()
+    name, reads = node.name.casefold(), dialect_of(dialect)
     if isinstance(node, exp.Table):
         is_file = node.this.args.get("quoted") and ("." in name or "/" in name)
-        return name.startswith(_OWN_TABLES.get(dialect, ())) or bool(is_file)
+        return name.startswith(reads.own_tables) or bool(is_file)
     # `x -> x + 1`, and units in functions that sqlglot does not know, read as columns.
     inside = node.find_ancestor(exp.Lambda, exp.Query)
-    is_word = dialect != "sqlite" and isinstance(node.parent, exp.Anonymous)
+    is_word = reads.words_in_calls and isinstance(node.parent, exp.Anonymous)
     if node.arg_key == "field" and isinstance(node.parent, exp.In):
         return True  # SQLite's `x IN t`: a table
-    own = not node.table and name in _OWN_COLUMNS.get(dialect, ())
+    own = not node.table and name in reads.own_words
     return own or is_word or isinstance(inside, exp.Lambda)

@@ -14,6 +14,9 @@ TRUNCATED = "truncated"
 EMPTY = "empty_result"
 ROW_LOSS = "row_loss"
 REJECTED = "exec_error"
+OTHER_DIALECT = "other_dialect"
+REJECTIONS = (REJECTED, "refused")
+"""What is said of a query that the database does not take."""
 
 Place = tuple[int, int]
 """Line and column, 1-based, in the text as given."""
@@ -44,6 +47,17 @@ def failed(failure: Failure, limits: Limits) -> Finding:
     rule, words = _FAILURES[failure.kind]
     message = words.format(failure.message.rstrip("."))
     return Finding(rule=rule, severity=Severity.ERROR, message=message)
+
+
+def other_dialect(written_for: str, here: str, because: Sequence[str], *, was_run: bool) -> Finding:
+    """The query is written for another database; its translation is its repair."""
+    why = f" ({here} has no {' and no '.join(because)})" if because else ""
+    return Finding(
+        rule=OTHER_DIALECT,
+        severity=Severity.WARNING,
+        message=f"It reads like {written_for}{why}. Its translation "
+        + ("was run in its place." if was_run else f"is what {here} takes; --transpile runs it."),
+    )
 
 
 def not_executed() -> Finding:
@@ -283,6 +297,7 @@ RUNTIME_RULES = {
     "truncated": "A cap cut the rows that are kept.",
     "probe_skipped": "Duplicates were not counted within the time limit.",
     "exec_error": "The database rejects the query.",
+    "other_dialect": "The query is rejected here, and reads as one for another database.",
     "timeout": "The query ran into the time limit.",
     "locked": "Another program held a lock for the whole time limit.",
     "refused": "The query would do more than read.",

@@ -29,6 +29,7 @@ from modularsql.guard.rescue import (
 )
 from modularsql.guard.session import Counts, Session
 from modularsql.guard.state import State
+from modularsql.guard.translating import translate
 from modularsql.guard.verdict import verdict
 from modularsql.multiplicity.question import read_question
 from modularsql.ports import Engine, Model
@@ -191,6 +192,7 @@ def _apply(state: State, sql: str, patched: Patched) -> State:
 STAGES: tuple[tuple[str, Stage], ...] = (
     ("parse", read),
     ("execute", execute),
+    ("translate", translate),
     ("probe", probe),
     ("analyse", analyse),
     ("evidence", explain),

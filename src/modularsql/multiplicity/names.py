@@ -139,7 +139,7 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
     if any(not s.complete or _has_unnamed(s) for s in block.sources):
         return Doubt.UNSURE
     # Elsewhere than in SQLite the name of a source may stand for its row.
-    if context.dialect != "sqlite" and any(s.alias.casefold() == name for s in block.sources):
+    if context.reads.source_is_row and any(s.alias.casefold() == name for s in block.sources):
         return Doubt.UNSURE
     return Doubt.ABSENT
 

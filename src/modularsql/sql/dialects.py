@@ -1,12 +1,27 @@
 """What differs between databases, as one table: no rule or rewrite asks a dialect for its name.
 
-The rules' pages run on SQLite, DuckDB, PostgreSQL and MariaDB (`tests/multiplicity/rules`); the
-other entries rest on manuals. A dialect that is not in the table is taken as `STANDARD`, whose
-entries promise least.
+`tests/engines/test_dialects.py` puts each entry of SQLite, DuckDB, PostgreSQL and MariaDB to the
+engine; those of others rest on manuals. A dialect that is not in the table is taken as `STANDARD`,
+whose entries promise least.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
+
+Construct = Literal[
+    "DISTINCT ON",
+    "QUALIFY",
+    "ILIKE",
+    "LIMIT a, b",
+    "FETCH FIRST",
+    "TOP",
+    "::",
+    "FULL JOIN",
+    "`name`",
+    "[name]",
+]
+"""What some dialects have and others refuse; `sql/foreign.py` finds it in a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +35,16 @@ class Dialect:
     """`a.b` may be the field `b` of a column `a`."""
     aliases_beside: bool = True
     """A name in the SELECT list may be the alias of another item there."""
+    source_is_row: bool = True
+    """The name of a source may stand for its row."""
+    words_in_calls: bool = True
+    """A bare word in a call may be a unit and no column."""
+    own_tables: tuple[str, ...] = ()
+    """How the names of the engine's own tables begin."""
+    own_words: frozenset[str] = frozenset()
+    """What it knows by a bare name beside columns: functions, and what `row_ids` lists."""
+    row_ids: tuple[str, ...] = ()
+    """Columns that every table has and `*` does not show."""
 
     # FROM
     comma_binds_weaker: bool = True
@@ -36,6 +61,9 @@ class Dialect:
     """`(SELECT …) AS t(a)` names the columns."""
 
     # Groups and values
+    bare_columns: Literal["any", "of_key", "refused", "unknown"] = "unknown"
+    """A column neither grouped by nor in an aggregate: of any row, only where a key that is grouped
+    by settles it, or refused. Of MySQL as its mode ONLY_FULL_GROUP_BY is not set."""
     bare_follows_extreme: bool = False
     """With a single MIN or MAX the other columns are those of its row."""
     subquery_takes_any: bool = False
@@ -46,6 +74,14 @@ class Dialect:
     """A column's type is a hint: literals are converted to the column, numbers compare by value."""
     text_by_bytes: bool = True
     """Text is equal where its bytes are, if no collation is named."""
+    integer_division: bool = False
+    """Whole numbers divide to whole numbers."""
+    null_sorts: Literal["small", "large", "last", "unknown"] = "unknown"
+    """Where NULL stands in a sort that does not say: below all values, above, or always last."""
+
+    # What it does not take
+    lacks: frozenset[Construct] = frozenset()
+    """What is written in other dialects and refused in this one."""
 
     # Rows
     row_hash: str = ""
@@ -56,6 +92,7 @@ class Dialect:
 
 STANDARD = Dialect()
 _FOLDS = Dialect(text_by_bytes=False)
+_NEITHER: frozenset[Construct] = frozenset({"DISTINCT ON", "LIMIT a, b", "[name]"})
 
 DIALECTS: Mapping[str, Dialect] = {
     "sqlite": Dialect(
@@ -71,25 +108,87 @@ DIALECTS: Mapping[str, Dialect] = {
         bare_follows_extreme=True,
         subquery_takes_any=True,
         affinities=True,
+        source_is_row=False,
+        words_in_calls=False,
+        own_tables=("sqlite_", "pragma_", "dbstat"),
+        own_words=frozenset({"rank"}),  # of a full-text search
+        row_ids=("rowid", "oid", "_rowid_"),
+        bare_columns="any",
+        integer_division=True,
+        null_sorts="small",
+        lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "FETCH FIRST", "TOP", "::"}),
         row_hash="({} * 2654435761 % 4294967296) / 65536",  # Knuth's multiplicative hash
         row_hash_by_row_id=True,
     ),
-    "duckdb": Dialect(merged_first=False, row_hash="HASH({})"),
-    "postgres": replace(STANDARD, row_hash="HASHTEXT(CONCAT_WS(',', {}))"),
+    "duckdb": Dialect(
+        merged_first=False,
+        own_tables=("duckdb_", "pragma_", "pg_", "sqlite_"),
+        own_words=frozenset(
+            "all current_role current_user rowid session_user user".split(),
+        ),
+        row_ids=("rowid",),
+        bare_columns="refused",
+        null_sorts="last",
+        lacks=frozenset({"LIMIT a, b", "TOP", "[name]"}),
+        row_hash="HASH({})",
+    ),
+    "postgres": replace(
+        STANDARD,
+        own_tables=("pg_",),
+        own_words=frozenset(
+            "ctid current_role current_user session_user tableoid user cmax cmin xmax xmin".split()
+        ),
+        row_ids=("ctid", "tableoid", "cmax", "cmin", "xmax", "xmin"),
+        bare_columns="of_key",
+        integer_division=True,
+        null_sorts="large",
+        lacks=frozenset({"QUALIFY", "LIMIT a, b", "TOP", "`name`", "[name]"}),
+        row_hash="HASHTEXT(CONCAT_WS(',', {}))",
+    ),
     # MariaDB as well, which names the columns of a CTE only.
     "mysql": replace(
         _FOLDS,
         derived_column_names=False,
         aggregate_filter=False,
+        own_tables=("dual",),
+        own_words=frozenset({"current_user"}),
+        bare_columns="any",
+        null_sorts="small",
+        lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "TOP", "::", "FULL JOIN", "[name]"}),
         row_hash="CRC32(CONCAT_WS(',', {}))",
     ),
     "singlestore": _FOLDS,
     "doris": _FOLDS,
     "starrocks": _FOLDS,
-    "tsql": replace(_FOLDS, aggregate_filter=False),
-    "oracle": replace(STANDARD, aggregate_filter=False),
-    "snowflake": replace(STANDARD, aggregate_filter=False),
-    "bigquery": replace(STANDARD, aggregate_filter=False),
+    "tsql": replace(
+        _FOLDS,
+        aggregate_filter=False,
+        integer_division=True,
+        bare_columns="refused",
+        null_sorts="small",
+        lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "LIMIT a, b", "::", "`name`"}),
+    ),
+    "oracle": replace(
+        STANDARD,
+        aggregate_filter=False,
+        bare_columns="refused",
+        null_sorts="large",
+        row_ids=("rowid",),
+        lacks=_NEITHER | {"QUALIFY", "ILIKE", "TOP", "::", "`name`"},
+    ),
+    "snowflake": replace(
+        STANDARD,
+        aggregate_filter=False,
+        bare_columns="refused",
+        lacks=frozenset({"DISTINCT ON", "LIMIT a, b", "`name`", "[name]"}),
+    ),
+    "bigquery": replace(
+        STANDARD,
+        aggregate_filter=False,
+        bare_columns="refused",
+        null_sorts="small",
+        lacks=_NEITHER | {"ILIKE", "FETCH FIRST", "TOP", "::"},
+    ),
     "redshift": replace(STANDARD, aggregate_filter=False),
 }
 

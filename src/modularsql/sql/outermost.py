@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.parse import Unparsed, follow, levels, parse_text, path
 from modularsql.sql.statement import Statement
 
@@ -47,7 +48,7 @@ def has_distinct(block: exp.Expr) -> bool:
     return isinstance(distinct, exp.Distinct) and not distinct.args.get("on")
 
 
-def orders_by_unselected(block: exp.Select) -> bool:
+def orders_by_unselected(block: exp.Select, dialect: str) -> bool:
     """Whether ORDER BY uses something that is not in the SELECT list.
 
     Then SELECT DISTINCT is an error in most dialects and an arbitrary order in the rest.
@@ -55,20 +56,21 @@ def orders_by_unselected(block: exp.Select) -> bool:
     order = block.args.get("order")
     if order is None:
         return False
-    return any(not _is_selected(key.this, block) for key in order.expressions)
+    hidden = dialect_of(dialect).row_ids
+    return any(not _is_selected(key.this, block, hidden) for key in order.expressions)
 
 
-def _is_selected(key: exp.Expr, block: exp.Select) -> bool:
+def _is_selected(key: exp.Expr, block: exp.Select, hidden: tuple[str, ...]) -> bool:
     while isinstance(key, exp.Collate | exp.Paren):
         key = key.this
     if isinstance(key, exp.Literal | exp.Var):
         return True  # a position in the SELECT list, a constant, or DuckDB's ORDER BY ALL
-    return any(_is_item(key, item) for item in block.expressions)
+    return any(_is_item(key, item, hidden) for item in block.expressions)
 
 
-def _is_item(key: exp.Expr, item: exp.Expr) -> bool:
+def _is_item(key: exp.Expr, item: exp.Expr, hidden: tuple[str, ...]) -> bool:
     column = item.unalias()
-    if column == key or _covers(item, key):
+    if column == key or _covers(item, key, hidden):
         return True
     if not isinstance(key, exp.Column):
         return False
@@ -81,18 +83,15 @@ def _same_name(key: exp.Column, item: exp.Expr) -> bool:
     return bool(key.name.casefold() == item.alias_or_name.casefold())
 
 
-def _covers(item: exp.Expr, key: exp.Expr) -> bool:
+def _covers(item: exp.Expr, key: exp.Expr, hidden: tuple[str, ...]) -> bool:
     """Whether `*` or `t.*` brings the ordered column along, as it is."""
     star = item.this if isinstance(item, exp.Column) else item
     if not isinstance(key, exp.Column) or not isinstance(star, exp.Star):
         return False
-    if any(star.args.values()) or key.name.casefold() in _ROW_IDS:
+    if any(star.args.values()) or key.name.casefold() in hidden:
         return False  # `* EXCLUDE (…)` and the like; what `*` does not show
     table = item.table if isinstance(item, exp.Column) else ""
     return star is item or bool(key.table.casefold() == table.casefold())
-
-
-_ROW_IDS = ("rowid", "oid", "_rowid_")
 
 
 def distinct_place(statement: Statement) -> int | None:
@@ -126,7 +125,7 @@ def add_distinct(statement: Statement, dialect: str) -> Edited:
         return _drop_all(statement, block, dialect)
     if block.args.get("distinct"):
         return Declined(reason="it already has DISTINCT")
-    if orders_by_unselected(block):
+    if orders_by_unselected(block, dialect):
         return Declined(reason="it is ordered by a column that it does not select")
     found = _selecting(statement)
     if found is None:

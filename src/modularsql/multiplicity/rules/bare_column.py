@@ -23,7 +23,8 @@ def bare_column(block: Block, analysis: Analysis) -> Iterator[Issue]:
     if not block.is_aggregate or any("groups" in reason for reason in block.unknown):
         return
     extremes = sum(a.kind in ("min", "max") for a in block.aggregates)
-    if extremes == 1 and dialect_of(analysis.catalog.dialect).bare_follows_extreme:
+    reads = dialect_of(analysis.catalog.dialect)
+    if extremes == 1 and reads.bare_follows_extreme:
         return
     settled = block.rows.closure(within(block))
     if all(output.attribute & settled for output in block.outputs):
@@ -37,7 +38,7 @@ def bare_column(block: Block, analysis: Analysis) -> Iterator[Issue]:
         if _is_unsettled(column, settled, block)
     ]
     if bare:
-        yield _issue(block, bare)
+        yield _issue(block, bare, refused=reads.bare_columns in ("refused", "of_key"))
 
 
 def _in_brackets(block: Block) -> int:
@@ -52,18 +53,19 @@ def _is_unsettled(column: exp.Column, settled: int, block: Block) -> bool:
     return home is not None and not home[2] & settled and home[0] in block.sources
 
 
-def _issue(block: Block, bare: list[exp.Column]) -> Issue:
+def _issue(block: Block, bare: list[exp.Column], refused: bool) -> Issue:
     group = block.select.args.get("group")
     by = ", ".join(text(part) for part in group.expressions) if group else ""
     where = f"the rows with the same {by}" if by else "all rows"
     called = list(dict.fromkeys(column.name for column in bare))
     first, verb = called[0], "are" if len(called) > 1 else "is"
+    who = "this database refuses" if refused else "other databases refuse"
     return Issue(
         rule="bare_column",
         severity=Severity.WARNING,
         message=(
             f"{', '.join(called[:_MOST])} {verb} taken from an arbitrary one of {where}, being "
-            "neither grouped by nor inside an aggregate; other databases refuse this. Compare "
+            f"neither grouped by nor inside an aggregate; {who} this. Compare "
             f"MIN({first}) with MAX({first})."
         ),
         # A column that a star stands for has no place of its own in the text.

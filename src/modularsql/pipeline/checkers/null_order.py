@@ -5,9 +5,7 @@ from sqlglot import exp
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.words import text
 from modularsql.pipeline.checkers.base import Case, base_column
-
-# Whether NULL is smaller than every value where nothing says otherwise.
-_NULL_IS_SMALL = {"sqlite": True, "mysql": True, "postgres": False, "duckdb": None}
+from modularsql.sql.dialects import dialect_of
 
 
 def null_order(case: Case) -> str | None:
@@ -51,8 +49,8 @@ def _on_top(ordered: exp.Ordered, dialect: str) -> bool:
     nulls_first = ordered.args.get("nulls_first")
     if nulls_first is not None:
         return bool(nulls_first)
-    small = _NULL_IS_SMALL.get(dialect)
-    return small is not None and small != bool(ordered.args.get("desc"))
+    on_top = "large" if ordered.args.get("desc") else "small"
+    return dialect_of(dialect).null_sorts == on_top
 
 
 def _holds_null(block: Block, node: exp.Expr, case: Case) -> bool:

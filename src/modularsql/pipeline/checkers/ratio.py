@@ -5,14 +5,12 @@ from sqlglot import exp
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.words import text
 from modularsql.pipeline.checkers.base import Case, base_column
-
-# Where whole numbers divide to whole numbers.
-_TRUNCATES = frozenset({"sqlite", "postgres"})
+from modularsql.sql.dialects import dialect_of
 
 
 def ratio(case: Case) -> str | None:
     """A division of whole numbers, which drops the fraction; BIRD's gold casts to REAL."""
-    if case.catalog.dialect not in _TRUNCATES:
+    if not dialect_of(case.catalog.dialect).integer_division:
         return None
     for block in case.blocks():
         for node in block.select.find_all(exp.Div):

@@ -7,18 +7,18 @@ from sqlglot import exp
 
 from modularsql.multiplicity.words import text
 from modularsql.pipeline.checkers.base import Case, base_column
+from modularsql.sql.dialects import dialect_of
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _PARTS = (exp.TimeToStr, exp.Substring)
-# Dialects in which text and numbers are compared by type before value.
-_STRICT = frozenset({"sqlite"})
 _OTHER_FORM = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{4}|\d{4}[/.]\d{1,2}[/.]\d{1,2}")
 _ISO = "____-__-__%"
 
 
 def time(case: Case) -> str | None:
     """`STRFTIME(...) = 2010` wants text; `day > '31/12/2023'` the form that the column has."""
-    if case.tree is None or case.catalog.dialect not in _STRICT:
+    # Where types are hints, text and numbers are compared by type before value.
+    if case.tree is None or not dialect_of(case.catalog.dialect).affinities:
         return None
     for one, other in _pairs(case.tree):
         if isinstance(one.unnest(), _PARTS) and _is_number(other.unnest()):
