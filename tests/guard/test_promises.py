@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from modularsql.guard.grain import Measured, look
+from modularsql.guard.factor import Measured
+from modularsql.guard.grain import look
 from modularsql.guard.patches import Result
 from modularsql.guard.promises import Checked, check
 from modularsql.guard.session import Session

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from modularsql.guard.factor import Measured
 from modularsql.guard.patches import Result, Untried, rerun
-from modularsql.guard.session import Session
+from modularsql.guard.session import COUNTING, Session, why_not
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
 from modularsql.multiplicity.evidence import at_grain
@@ -19,6 +19,8 @@ from modularsql.multiplicity.measure import bare
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.multiplicity.words import names, text
+from modularsql.ports import Outcome
+from modularsql.records import Evidence
 from modularsql.rows import Row, Rows, comparable, distinct_rows
 from modularsql.rows.tolerance import Tolerance, equal_within
 from modularsql.sql.outermost import Declined, outermost
@@ -56,11 +58,16 @@ def check(
     sides = (now, after) if is_whole else _alone(block, select, session)
     if sides is None or not isinstance(select, exp.Select):
         return Checked(result=after, doubt=_UNCHECKED)
-    if _moves_sources(edit, one) and one.distinct != _rows_seen(select, session):
-        return Declined(reason="the rewritten query read other rows")
+    doubt = ""
+    if _moves_sources(edit, one):
+        seen = _rows_seen(select, session)
+        if (why := why_not(seen)) and edit.evidence != Evidence.ENFORCED:
+            doubt = f"the rows that it reads were not counted: {why}"
+        elif not why and (not isinstance(seen, Rows) or seen.rows[0][0] != one.distinct):
+            return Declined(reason="the rewritten query read other rows")
     problem = _PROMISES[edit.promise](block, *sides, session)
     problem = problem or _other_value(edit, one, sides[1], session)
-    return Declined(reason=problem) if problem else Checked(result=after)
+    return Declined(reason=problem) if problem else Checked(result=after, doubt=doubt)
 
 
 def _keeps_names(edit: Edit, block: Block) -> bool:
@@ -114,7 +121,7 @@ def _other_value(edit: Edit, one: Measured, after: Result, session: Session) -> 
     wanted = at_grain(issue, definitions)
     if wanted is None or len(after.rows.columns) != len(issue.block.outputs):
         return ""
-    found = session.run(written_out(wanted.select, session.engine.dialect))
+    found = session.probe(written_out(wanted.select, session.engine.dialect), times=COUNTING)
     if not isinstance(found, Rows) or found.truncated:
         return ""
     got = [tuple(row[at] for at in wanted.outputs) for row in after.rows.rows]
@@ -128,11 +135,10 @@ _ROUNDED = Tolerance(relative=1e-9, absolute=1e-9)
 """Sums of numbers with a point depend a little on the order of their rows."""
 
 
-def _rows_seen(select: exp.Select, session: Session) -> int | None:
+def _rows_seen(select: exp.Select, session: Session) -> Outcome:
     """How many rows FROM and WHERE of a SELECT let through."""
     count = _with_ctes(select, bare(select, [exp.Count(this=exp.Star())]))
-    outcome = session.attempt(count.sql(dialect=session.engine.dialect))
-    return int(outcome.rows[0][0]) if isinstance(outcome, Rows) else None
+    return session.attempt(count.sql(dialect=session.engine.dialect))
 
 
 def _same_rows(block: Block, before: Result, after: Result, session: Session) -> str:
