@@ -1,9 +1,12 @@
 """What all engines share: the clock of a query, the caps on what is kept."""
 
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.records import Failure, FailureKind, Limits
 from modularsql.rows import Row
@@ -47,6 +50,36 @@ class Clock:
     def ms(self) -> float:
         """Milliseconds since the start."""
         return (time.monotonic() - self._start) * 1000
+
+
+class OneAtATime:
+    """What engines have in common: a name, settings, one query at a time, and an end."""
+
+    def __init__(self, name: str, settings: Settings | None) -> None:
+        """`name` is the path as given, or a URL without secrets."""
+        self.name = name
+        self._settings = settings or Settings()
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def close(self) -> None:
+        """Give back what is held; a closed engine runs nothing more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._give_back()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Nobody else's query runs inside. Raises `InputError` when closed."""
+        with self._lock:
+            if self._closed:
+                raise closed(self.name)
+            yield
+
+    def _give_back(self) -> None:
+        """Close what is open."""
+        raise NotImplementedError
 
 
 def first_rows(rows: Iterable[Row], limits: Limits, max_cell: int) -> tuple[list[Row], bool]:

@@ -8,7 +8,6 @@ query, and what functions build inside one chunk is not counted against the memo
 
 import math
 import re
-import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, repeat
@@ -21,8 +20,8 @@ from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.base import (
     Clock,
+    OneAtATime,
     TooLargeError,
-    closed,
     first_rows,
     miscounted,
     no_parameter,
@@ -55,7 +54,7 @@ _QUERY_ERRORS = (
 )
 
 
-class DuckDBEngine:
+class DuckDBEngine(OneAtATime):
     """An `Engine` for one DuckDB file; it may be shared between threads, which take turns.
 
     While it is open no other process can write to the file: DuckDB locks whole files.
@@ -65,18 +64,11 @@ class DuckDBEngine:
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
         """Open an existing file. Raises `InputError` or `SetupError`; creates no file."""
-        self._settings = settings or Settings()
+        super().__init__(str(path), settings)
         self._path = path
-        self._lock = threading.RLock()
-        self._closed = False
         self._catalog: Catalog | None = None
         self._compares_bytes: bool | None = None
         self._instance = open_instance(path, self._settings)
-
-    @property
-    def name(self) -> str:
-        """The path as given."""
-        return str(self._path)
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
@@ -100,8 +92,7 @@ class DuckDBEngine:
         take: Callable[[duckdb.DuckDBPyConnection, Clock], _T],
     ) -> _T | Failure:
         """What `take` makes of the result of one reading statement."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             clock = Clock(limits.seconds)
             if (refused := too_long(sql)) is not None:
                 return refused
@@ -118,16 +109,14 @@ class DuckDBEngine:
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys as DuckDB's own catalog functions list them."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             if self._catalog is None:  # nobody can change it while this engine is open
                 self._catalog = self._about_schema(read_catalog)
             return self._catalog
 
     def compares_bytes(self) -> bool:
         """True where no table, view or macro of the database names a collation."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             if self._compares_bytes is None:
                 self._compares_bytes = not self._about_schema(names_a_collation)
             return self._compares_bytes
@@ -136,16 +125,8 @@ class DuckDBEngine:
         """See `ports.Versioned`."""
         return data_version(self._path)
 
-    def close(self) -> None:
-        """Close the connection; the last engine on a file gives the file back."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._instance.release()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed(self.name)
+    def _give_back(self) -> None:
+        self._instance.release()  # the last engine on a file closes it
 
     def _about_schema(self, read: Callable[[duckdb.DuckDBPyConnection], _T]) -> _T:
         try:

@@ -6,7 +6,6 @@ text must parse as one query, without INTO and locks; the connection is rolled b
 """
 
 import math
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
@@ -17,7 +16,7 @@ from sqlglot import exp
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
-from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
+from modularsql.engines.base import Clock, OneAtATime, TooLargeError, first_rows, too_long
 from modularsql.engines.capabilities import CAPABILITIES, UNKNOWN
 from modularsql.engines.generic_catalog import read_catalog
 from modularsql.engines.parameters import Bound, bind
@@ -36,14 +35,12 @@ _BREAKS = ("cancel", "interrupt", "close")
 """What a driver's connection may have to end a query, best first."""
 
 
-class GenericEngine:
+class GenericEngine(OneAtATime):
     """An `Engine` over SQLAlchemy; each query has a connection of its own."""
 
     def __init__(self, url: str, settings: Settings | None = None) -> None:
         """Connect. Raises `SetupError`, also where nothing keeps a query from writing."""
-        self._settings = settings or Settings()
-        self._lock = threading.RLock()
-        self._closed = False
+        super().__init__("", settings)
         try:
             self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)
         except (NoSuchModuleError, ImportError) as error:
@@ -55,6 +52,7 @@ class GenericEngine:
             ) from None
         except ArgumentError:
             raise InputError("the URL cannot be read", "write it as SQLAlchemy does") from None
+        self.name = self._engine.url.set(query={}).render_as_string(hide_password=True)
         name = self._engine.dialect.name
         self.capabilities = CAPABILITIES.get(name, UNKNOWN)
         self.dialect = self.capabilities.dialect or name
@@ -68,15 +66,9 @@ class GenericEngine:
         with self._connection(Clock(self._settings.timeout)):
             pass
 
-    @property
-    def name(self) -> str:
-        """The URL without its password and options."""
-        return self._engine.url.set(query={}).render_as_string(hide_password=True)
-
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             clock = Clock(limits.seconds)
             refusal = too_long(sql) or refusal_of(sql, self._manner, lambda *_: False)
             if refusal is not None:
@@ -95,10 +87,8 @@ class GenericEngine:
 
     def catalog(self) -> Catalog:
         """What SQLAlchemy's inspector lists, read anew each time."""
-        with self._lock:
-            self._check_open()
-            with self._connection(Clock(self._settings.timeout)) as connection:
-                return read_catalog(connection, self.dialect, self.capabilities.keys)
+        with self._turn(), self._connection(Clock(self._settings.timeout)) as connection:
+            return read_catalog(connection, self.dialect, self.capabilities.keys)
 
     def compares_bytes(self) -> bool:
         """Never known here: the database counts."""
@@ -108,15 +98,8 @@ class GenericEngine:
         """What nobody enforces."""
         return (f"not enforced on {self.name}: {', '.join(self.capabilities.missing())}",)
 
-    def close(self) -> None:
-        """Nothing is kept open between queries."""
-        with self._lock:
-            self._closed = True
-            self._engine.dispose()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed(self.name)
+    def _give_back(self) -> None:
+        self._engine.dispose()
 
     @contextmanager
     def _connection(self, clock: Clock) -> Iterator[sqlalchemy.Connection]:

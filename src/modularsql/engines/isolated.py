@@ -99,7 +99,10 @@ class IsolatedEngine:
 
     def version(self) -> Hashable:
         """See `ports.Versioned`."""
-        return None if self._place.path is None else data_version(self._place.path)
+        if self._place.path is not None:
+            return data_version(self._place.path)
+        seen: Hashable = self._about_schema("version")
+        return seen
 
     def warnings(self) -> tuple[str, ...]:
         """See `ports.Cautious`."""

@@ -4,7 +4,6 @@ A query's text and its values are put together by the driver (its protocol of pr
 is not in it), with the server's own rules for quotes.
 """
 
-import threading
 from collections.abc import Generator
 from contextlib import closing, suppress
 from typing import Any
@@ -16,7 +15,7 @@ from pymysql.converters import encoders
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.address import Address
-from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
+from modularsql.engines.base import Clock, OneAtATime, TooLargeError, first_rows, too_long
 from modularsql.engines.mysql_catalog import read_catalog, signature
 from modularsql.engines.mysql_errors import failure
 from modularsql.engines.mysql_rules import FUNCTIONS, KEYWORDS, MANNER, READING, SAFE_GRANTS, STORED
@@ -59,7 +58,7 @@ _GRANTS = """
     """
 
 
-class MySQLEngine:
+class MySQLEngine(OneAtATime):
     """An `Engine` for one database of a MySQL or MariaDB server; threads take turns on it.
 
     Any method raises `SetupError` when the server cannot be reached.
@@ -69,24 +68,16 @@ class MySQLEngine:
 
     def __init__(self, address: Address, settings: Settings | None = None) -> None:
         """Connect. Raises `SetupError`, or `InputError` for a URL that is not right."""
-        self._settings = settings or Settings()
+        super().__init__(address.shown, settings)
         self._address = address
-        self._lock = threading.RLock()
-        self._closed = False
         self._catalog: tuple[tuple[Any, ...], Catalog] | None = None
         self._stored: dict[str, bool] | None = None
         self._session = MySQLSession(address, self._settings)
         self._session.connect(Clock(self._settings.timeout))
 
-    @property
-    def name(self) -> str:
-        """The URL without secrets."""
-        return self._address.shown
-
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             clock = Clock(limits.seconds)
             refused = too_long(sql) or refusal_of(sql, MANNER, self._acts)
             if refused is not None:
@@ -106,8 +97,7 @@ class MySQLEngine:
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys; read again only after the schema changed."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             now = signature(self._ask)
             if self._catalog is None or self._catalog[0] != now:
                 self._catalog = (now, read_catalog(self._ask))
@@ -119,8 +109,7 @@ class MySQLEngine:
 
     def warnings(self) -> tuple[str, ...]:
         """What the user may do beyond reading, which only the transactions hold it back from."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             more = [name for (name,) in self._ask(_GRANTS) if name not in SAFE_GRANTS]
         if not more:
             return ()
@@ -130,15 +119,8 @@ class MySQLEngine:
             "read is safer: docs/security.md",
         )
 
-    def close(self) -> None:
-        """Give the connections back."""
-        with self._lock:
-            self._closed = True
-            self._session.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed(self.name)
+    def _give_back(self) -> None:
+        self._session.close()
 
     def _acts(self, name: str, is_call: bool) -> bool:
         """Whether a function may do more than compute: all do that are on no list."""

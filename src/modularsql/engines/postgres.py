@@ -6,8 +6,7 @@ workers. What a single row holds is in memory as a whole before we see it (the s
 1 GB); `IsolatedEngine` bounds that.
 """
 
-import threading
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +15,7 @@ import psycopg
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.address import Address
-from modularsql.engines.base import Clock, TooLargeError, closed, first_rows, too_long
+from modularsql.engines.base import Clock, OneAtATime, TooLargeError, first_rows, too_long
 from modularsql.engines.parameters import Bound, bind, has_placeholders, unbound
 from modularsql.engines.postgres_catalog import read_catalog, signature, writable_tables
 from modularsql.engines.postgres_errors import failure
@@ -31,11 +30,16 @@ from modularsql.rows import Row, Rows
 _AT_ONCE = 16
 """Rows taken from the wire together: more is no faster, and each may hold a large cell."""
 
+_VERSION = """
+    SELECT EXISTS (SELECT FROM pg_catalog.pg_foreign_table), txid_current_snapshot()::text,
+      pg_postmaster_start_time(), (SELECT oid FROM pg_database WHERE datname = current_database())
+    """
+
 # U&"…" writes a name with escapes, which we would read as another one.
 MANNER = Manner(dialect="postgres", hides=('U&"',))
 
 
-class PostgresEngine:
+class PostgresEngine(OneAtATime):
     """An `Engine` for one database of a PostgreSQL server; threads take turns on it.
 
     Any method raises `SetupError` when the server cannot be reached.
@@ -45,24 +49,16 @@ class PostgresEngine:
 
     def __init__(self, address: Address, settings: Settings | None = None) -> None:
         """Connect. Raises `SetupError`, or `InputError` for options that are none."""
-        self._settings = settings or Settings()
+        super().__init__(address.shown, settings)
         self._address = address
-        self._lock = threading.RLock()
-        self._closed = False
         self._catalog: tuple[tuple[Any, ...], Catalog] | None = None
         self._type_names: dict[int, str] = {}
         self._session = PostgresSession(address, self._settings)
         self._session.connect(Clock(self._settings.timeout))
 
-    @property
-    def name(self) -> str:
-        """The URL without secrets."""
-        return self._address.shown
-
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             clock = Clock(limits.seconds)
             refused = too_long(sql) or refusal_of(sql, MANNER, self._session.acts)
             if refused is not None:
@@ -80,8 +76,7 @@ class PostgresEngine:
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys; read again only after the schema changed."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             try:
                 with self._session.transaction(Clock(self._settings.timeout)) as connection:
                     now = signature(connection)
@@ -96,29 +91,34 @@ class PostgresEngine:
         """True where no column is compared by a collation that takes different text for equal."""
         return all(column.collation is None for table in self.catalog() for column in table.columns)
 
+    def version(self) -> Hashable:
+        """See `ports.Versioned`: the transactions that are seen, which each write adds to.
+
+        None where there are foreign tables, whose data changes elsewhere.
+        """
+        with self._turn():
+            try:
+                with self._session.transaction(Clock(self._settings.timeout)) as connection:
+                    (elsewhere, *seen) = connection.execute(_VERSION).fetchone() or (True,)
+            except psycopg.Error:
+                return None
+        return None if elsewhere else (self.name, *seen)
+
     def warnings(self) -> tuple[str, ...]:
         """What the role may do beyond reading, which only the transactions hold it back from."""
-        with self._lock:
-            self._check_open()
-            with self._session.transaction(Clock(self._settings.timeout)) as connection:
-                role = connection.info.user
-                if self._session.lowered:
-                    what = "is a superuser (its queries run as pg_read_all_data)"
-                elif not (count := writable_tables(connection, role)):
-                    return ()
-                else:
-                    what = f"may write to {count:,} tables"
+        clock = Clock(self._settings.timeout)
+        with self._turn(), self._session.transaction(clock) as connection:
+            role = connection.info.user
+            if self._session.lowered:
+                what = "is a superuser (its queries run as pg_read_all_data)"
+            elif not (count := writable_tables(connection, role)):
+                return ()
+            else:
+                what = f"may write to {count:,} tables"
         return (f"the role {role} {what}; a role that can only read is safer: docs/security.md",)
 
-    def close(self) -> None:
-        """Give the connection back."""
-        with self._lock:
-            self._closed = True
-            self._session.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed(self.name)
+    def _give_back(self) -> None:
+        self._session.close()
 
     def _run(self, bound: Bound, limits: Limits, clock: Clock) -> Outcome:
         try:

@@ -12,7 +12,6 @@ which have no name from their first moment on.
 
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,8 +20,8 @@ from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.base import (
     Clock,
+    OneAtATime,
     TooLargeError,
-    closed,
     first_rows,
     no_parameter,
     too_long,
@@ -41,7 +40,7 @@ T = TypeVar("T")
 _QUERY_ERRORS = (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError)
 
 
-class SqliteEngine:
+class SqliteEngine(OneAtATime):
     """An `Engine` for one SQLite file; it may be shared between threads, which take turns.
 
     Any method raises `SetupError` when the file can no longer be read.
@@ -51,21 +50,13 @@ class SqliteEngine:
 
     def __init__(self, path: Path, settings: Settings | None = None) -> None:
         """Open an existing file. Raises `InputError` or `SetupError`; creates no file."""
-        self._settings = settings or Settings()
-        self._name = str(path)
+        super().__init__(str(path), settings)
         self._path = Path(os.path.realpath(existing_file(path)))
-        self._lock = threading.RLock()
-        self._closed = False
         self._schema: tuple[int, int] | None = None
         self._catalog: Catalog | None = None
         self._compares_bytes: bool | None = None
         self._reader = SqliteReader(self._path, self._settings.max_cell_bytes)
         self._reader.open(Clock(self._settings.timeout))
-
-    @property
-    def name(self) -> str:
-        """The path as given."""
-        return self._name
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
@@ -80,8 +71,7 @@ class SqliteEngine:
     def _read(
         self, sql: str, limits: Limits, what: Callable[[sqlite3.Connection], T | Failure]
     ) -> T | Failure:
-        with self._lock:
-            self._check_open()
+        with self._turn():
             if (refused := too_long(sql)) is not None:
                 return refused
             try:
@@ -93,29 +83,20 @@ class SqliteEngine:
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys; read again only after the schema changed."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             return self._reader.read(self._read_catalog, Clock(self._settings.timeout))
 
     def compares_bytes(self) -> bool:
         """True where no table, view or index of the database names a collation at all."""
-        with self._lock:
-            self._check_open()
+        with self._turn():
             return self._reader.read(self._read_collations, Clock(self._settings.timeout))
 
     def version(self) -> Hashable:
         """See `ports.Versioned`."""
         return data_version(self._path)
 
-    def close(self) -> None:
-        """Close the connection and drop the private copy, if there was one."""
-        with self._lock:
-            self._closed = True
-            self._reader.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise closed(self._name)
+    def _give_back(self) -> None:
+        self._reader.close()
 
     def _follow_the_schema(self, connection: sqlite3.Connection) -> None:
         """Forget what was read of the schema when it has changed since."""

@@ -24,7 +24,7 @@ from modularsql.config import Settings
 from modularsql.engines.base import SPILL_MB
 from modularsql.engines.connect import Place, open_place
 from modularsql.errors import ModularSqlError
-from modularsql.ports import Cautious, Engine
+from modularsql.ports import Cautious, Engine, Versioned
 
 _ORPHAN = 5.0
 """Seconds beyond its time at which a request ends the worker, should nobody else have."""
@@ -167,6 +167,8 @@ def _answer(engine: Engine, what: str, args: tuple[Any, ...]) -> Any:
         return engine.execute(sql, params, limits=limits)
     if what == "warnings":
         return engine.warnings() if isinstance(engine, Cautious) else ()
+    if what == "version":
+        return engine.version() if isinstance(engine, Versioned) else None
     return getattr(engine, what)()
 
 
