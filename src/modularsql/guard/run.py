@@ -192,7 +192,7 @@ def _apply(state: State, sql: str, patched: Patched) -> State:
 STAGES: tuple[tuple[str, Stage], ...] = (
     ("parse", read),
     ("execute", execute),
-    ("translate", translate),
+    ("execute", translate),
     ("probe", probe),
     ("analyse", analyse),
     ("evidence", explain),
