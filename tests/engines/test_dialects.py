@@ -6,6 +6,8 @@ from typing import get_args
 
 import pytest
 
+from modularsql.engines.base import Clock
+from modularsql.engines.mysql import MySQLEngine
 from modularsql.ports import Engine
 from modularsql.records import Failure, Limits
 from modularsql.rows import Row, Rows
@@ -207,3 +209,20 @@ def test_what_all_dialects_have_is_no_sign_of_one() -> None:
     tree = parse(tokens, text, "mysql")
     assert not isinstance(tree, Unparsed)
     assert constructs(text, tokens, tree) == set()
+
+
+def test_only_full_group_by_makes_bare_columns_an_error_as_elsewhere(engine: Engine) -> None:
+    """A server that has the mode set refuses what the rule `bare_column` would warn of."""
+    if not isinstance(engine, MySQLEngine):
+        pytest.skip("a mode of MySQL and MariaDB")
+    connection = engine._session.connect(Clock(5))
+    before = rows(engine, "SELECT @@sql_mode")
+    assert before is not None
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION sql_mode = CONCAT(@@sql_mode, ',ONLY_FULL_GROUP_BY')")
+        try:
+            assert not is_taken(engine, "SELECT g, s FROM t GROUP BY g")
+            assert is_taken(engine, "SELECT g, MAX(s) FROM t GROUP BY g")
+        finally:
+            cursor.execute("SET SESSION sql_mode = %s", before[0])
+    assert is_taken(engine, "SELECT g, s FROM t GROUP BY g")

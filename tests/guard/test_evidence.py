@@ -264,7 +264,7 @@ def test_a_purse_is_a_part_of_the_budget_and_is_not_asked_again_when_empty() -> 
     engine: Any = Clocked()
     session = Session(engine=engine, params=None, limits=Limits(seconds=9), clock=lambda: now)
     query = parse_text("SELECT 1", "sqlite")
-    for seconds, own, allowed in ((2, None, 2), (2, 5, 5), (2, 50, 9)):
+    for seconds, own, allowed in ((2, None, 2), (2, 0.5, 2), (4, 1, 4)):
         session.own = own
         purse = session.purse(seconds)
         assert purse.run(query) is None  # type: ignore[arg-type]
@@ -272,6 +272,11 @@ def test_a_purse_is_a_part_of_the_budget_and_is_not_asked_again_when_empty() -> 
         assert purse.why == "out of time"
         assert engine.seconds.pop() == pytest.approx(allowed)
         assert engine.seconds == []
+    session.own = 5.0
+    dear = session.purse(2)
+    assert dear.run(query) is None  # type: ignore[arg-type]
+    assert dear.why == "estimated 15 s, 5.0 s left for probes (probe_times)"
+    assert engine.seconds == []
     spent = replace(Limits(), seconds=1)
     late = Purse(session=Session(engine=engine, params=None, limits=spent), end=0.0)
     assert late.run(query) is None  # type: ignore[arg-type]
