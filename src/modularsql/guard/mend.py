@@ -8,9 +8,8 @@ one was applied the statement is looked at again, so that what it settled is not
 from dataclasses import dataclass, replace
 
 from modularsql.guard import findings as say
-from modularsql.guard.absent import explained
 from modularsql.guard.factor import Measured
-from modularsql.guard.grain import Seen, look, static
+from modularsql.guard.grain import Seen, look
 from modularsql.guard.patches import Patched, Result, remove_distinct_patch, rerun
 from modularsql.guard.probe import is_repetitive
 from modularsql.guard.promises import check
@@ -28,7 +27,7 @@ from modularsql.multiplicity.readings import settled
 from modularsql.multiplicity.rewrites import REWRITES, rewritten
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.multiplicity.rewrites.semi_join import semi_join
-from modularsql.records import Evidence, Failure, FailureKind, Finding, Repair, Safety, Severity
+from modularsql.records import Evidence, Finding, Repair, Safety, Severity
 from modularsql.rows import distinct_rows
 from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, select_place
 from modularsql.sql.statement import Statement, read_statement
@@ -345,69 +344,3 @@ def _applied(state: State, sql: str, now: Result, name: str) -> State:
     if not now.rows.truncated:
         return state
     return state.note(say.truncated(len(now.rows.rows), now.counts.rows, state.session.limits))
-
-
-def analysed(state: State) -> State:
-    """The stage before: look beneath the rows, and say what was seen."""
-    statement = state.statement
-    if not isinstance(statement, Statement):
-        return state
-    if state.failure and not _timed_out(state):
-        return _rejected(state, statement, state.failure)
-    if state.rows is not None:
-        seen = look(statement, state.session)
-    else:
-        seen = static(statement, state.session.engine.catalog())
-    unknown = tuple(f"not known: {what}" for what in seen.unknown)
-    state = state._replace(seen=seen, notes=(*state.notes, *unknown))
-    state = state.note(*(one.finding for one in seen.issues))
-    state = _without_symptoms(state, seen)
-    repeated = any(one.borne_out and one.issue.multipliers for one in seen.issues)
-    if seen.query is None or repeated:
-        return state
-    # No join repeats these rows: they are equal rows of different things.
-    softened = tuple(
-        replace(
-            finding,
-            severity=Severity.INFO,
-            message=finding.message + " No join repeats rows here: equal values are no fault.",
-        )
-        if finding.rule == say.DUPLICATE_ROWS
-        else finding
-        for finding in state.findings
-    )
-    return state._replace(findings=softened)
-
-
-def _rejected(state: State, statement: Statement, failure: Failure) -> State:
-    """What the database has against a name, in more words than its own."""
-    if failure.kind != FailureKind.ERROR:
-        return state
-    catalog = state.session.engine.catalog()
-    query = static(statement, catalog).query
-    if query is None:
-        return state
-    findings = tuple(
-        explained(finding, failure, query, statement, catalog)
-        if finding.rule == say.REJECTED
-        else finding
-        for finding in state.findings
-    )
-    return state._replace(findings=findings)
-
-
-def _without_symptoms(state: State, seen: Seen) -> State:
-    """Who allowed every cause of the repeated rows has allowed those rows."""
-    causes = [
-        one.finding
-        for one in seen.issues
-        if one.borne_out and one.issue.multipliers and not one.issue.block.is_aggregate
-    ]
-    if not causes or any(cause in state.findings for cause in causes):
-        return state
-    symptoms = (say.DUPLICATE_ROWS, say.ROW_EXPLOSION)
-    return state._replace(findings=tuple(f for f in state.findings if f.rule not in symptoms))
-
-
-def _timed_out(state: State) -> bool:
-    return state.failure is not None and state.failure.kind == FailureKind.TIMEOUT

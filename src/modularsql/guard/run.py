@@ -12,8 +12,9 @@ from types import TracebackType
 from modularsql.asking.meter import Meter
 from modularsql.config import Settings
 from modularsql.guard import findings as say
+from modularsql.guard.analysing import analysed
 from modularsql.guard.evidence import explain
-from modularsql.guard.mend import analysed, mend
+from modularsql.guard.mend import mend
 from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
 from modularsql.guard.policy import PatchName, Policy, StepName
