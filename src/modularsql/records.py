@@ -148,11 +148,11 @@ class Rescue:
     """What became of a flagged query's rescue (paper, section 3.3).
 
     `trigger` is the paper's name of what was seen, or `outvoted`: a healthy query with findings
-    that nothing repaired. `by` says what chose among `candidates`, of
-    which `healthy` were not anomalous themselves. `chosen` is an index into them (null: the query
-    was kept, or newly written). `outcome`: chosen, kept (the pick is the query itself), declined,
-    no_valid_index, votes_differ, unusable_pick, no_healthy_candidate, no_other_candidate,
-    no_majority, no_reply.
+    that nothing repaired. `by` says what chose among `candidates`, of which `healthy` were not
+    anomalous themselves. `chosen` is an index into them (null: the query was kept, or newly
+    written). `outcome`: chosen, kept (the pick is the query itself, or the candidates speak for
+    it), declined, no_valid_index, votes_differ, unusable_pick, no_healthy_candidate,
+    no_other_candidate, no_majority, no_reply.
     """
 
     trigger: str

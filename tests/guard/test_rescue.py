@@ -336,3 +336,11 @@ def test_previews_take_no_longer_than_one_query_may(run: Run) -> None:
     answer = run(BROKEN, pool, "8", timeout=1.0)
     assert answer.final_sql == GOOD
     assert answer.timing_ms["rescue"] < 4_000
+
+
+def test_nothing_is_the_answer_where_most_candidates_return_nothing(engine: Engine) -> None:
+    guard = Guard(engine, "findings")
+    kept = guard.run(EMPTY, candidates=[EMPTY, EMPTY + " AND 1 = 1", GOOD], fix=True)
+    assert (kept.final_sql, outcome(kept)) == (EMPTY, "kept")
+    replaced = guard.run(EMPTY, candidates=[EMPTY, GOOD], fix=True)
+    assert (replaced.final_sql, outcome(replaced)) == (GOOD, "chosen")

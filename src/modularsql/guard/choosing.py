@@ -53,11 +53,16 @@ def lowest_dup_ratio(case: Case) -> Choice:
 
 def fewest_findings(case: Case) -> Choice:
     """Ours: the healthy candidate with the fewest warnings and errors; among equals the one whose
-    result most candidates agree on; then the first."""
+    result most candidates agree on; then the first. Where more than half of them return nothing
+    either, nothing is the answer."""
     healthy = [i for i, tried in enumerate(case.pool) if tried.healthy]
     if not healthy:
         return Choice(index=None, outcome=NO_HEALTHY)
     results = [result_of(tried) for tried in case.pool]
+    empty = sum(tried.probe.status == "empty" for tried in case.pool)
+    if case.trigger == "empty_result" and 2 * empty > len(case.pool):
+        reason = f"{empty} of {len(case.pool)} candidates return no rows either"
+        return Choice(index=None, outcome="kept", reason=reason)
     votes = Counter(results[i] for i in healthy)
     findings = {i: case.pool[i].loud(case.allowed) for i in healthy}
     best = min(healthy, key=lambda i: (findings[i], -votes[results[i]]))
