@@ -29,7 +29,7 @@ from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.names_used import names_used
 from modularsql.pipeline.prompting import tokens
 from modularsql.pipeline.run import Asked, ask
-from modularsql.pipeline.schema_text import notes, schema_text
+from modularsql.pipeline.schema_text import schema_text
 from modularsql.ports import ChatRequest
 
 SETTINGS = Settings(timeout=5.0)
@@ -143,9 +143,8 @@ def shrinking() -> None:
     for name, catalog, gold in schemas():
         places = names_used(gold, catalog)
         linked = closed(dict.fromkeys(places, ("gold",)), catalog)
-        bare = notes(catalog, (), {})
-        full, _ = schema_text(whole(catalog, ""), catalog, bare, 10**9)
-        text, _ = schema_text(linked, catalog, bare, SETTINGS.schema_tokens)
+        full, _ = schema_text(whole(catalog, ""), catalog, {}, 10**9)
+        text, _ = schema_text(linked, catalog, {}, SETTINGS.schema_tokens)
         there = sum(place in linked.reasons for place in places)
         found[name].append((tokens(full), tokens(full) / tokens(text), there, len(places)))
     print("\n| schemas | questions | whole, tokens | whole / linked, mean | recall |")

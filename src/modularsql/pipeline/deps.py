@@ -1,9 +1,9 @@
 """What the stages lean on, handed in from outside: model, engine, indexes, settings, threads."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from modularsql.catalog import Catalog
@@ -19,8 +19,7 @@ R = TypeVar("R")
 class Deps:
     """Model, database and helpers of one pipeline; shared by all its questions.
 
-    `without` names parts that are left out, as `linking.reversed` (for ablations). `descriptions`
-    are sentences about columns, by (table, column).
+    `without` names parts that are left out, as `linking.reversed` (for ablations).
     """
 
     model: Model
@@ -31,7 +30,6 @@ class Deps:
     values: ValueIndex | None = None
     examples: ExampleIndex | None = None
     definitions: str = ""
-    descriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     pool: ThreadPoolExecutor | None = None
 

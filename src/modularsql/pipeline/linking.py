@@ -10,7 +10,7 @@ from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.names_used import names_used
 from modularsql.pipeline.prompting import filled, tokens
 from modularsql.pipeline.replies import read_sql, read_tables
-from modularsql.pipeline.schema_text import notes, schema_text
+from modularsql.pipeline.schema_text import examples_of, schema_text
 from modularsql.pipeline.state import Linked, Place, State
 from modularsql.ports import Match
 
@@ -21,7 +21,7 @@ Linker = Callable[[State, Deps, str], tuple[set[Place], str]]
 def link_schema(state: State, deps: Deps) -> State:
     """The linked schema and its text; each element carries the linkers that named it."""
     catalog, settings = deps.catalog, deps.settings
-    known = notes(catalog, state.matches, deps.descriptions)
+    known = examples_of(state.matches)
     everything = whole(catalog, "the whole schema")
     full, cut = schema_text(everything, catalog, known, settings.full_schema_tokens)
     said = [f"whole schema: {tokens(full):,} tokens" + (f", without {cut}" if cut else "")]

@@ -9,31 +9,25 @@ from modularsql.pipeline.prompting import quoted, tokens
 from modularsql.pipeline.state import Linked
 from modularsql.ports import Match
 
-_MOST_DESCRIPTION = 120
+_LONGEST_DESCRIPTION = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
-    """What is told beside names and types: descriptions by (table, column), example values."""
-
-    descriptions: Mapping[tuple[str, str], str]
-    examples: Mapping[tuple[str, str], tuple[str, ...]]
+ExampleValues = Mapping[tuple[str, str], tuple[str, ...]]
+"""Values by (table, column)."""
 
 
-def notes(
-    catalog: Catalog, matches: Sequence[Match], descriptions: Mapping[tuple[str, str], str]
-) -> Notes:
+def examples_of(matches: Sequence[Match]) -> ExampleValues:
     """The values that were retrieved as examples; best first."""
     examples: dict[tuple[str, str], tuple[str, ...]] = {}
     for match in sorted(matches, key=lambda m: -m.score):
         place = (match.table, match.column)
         if match.value not in examples.get(place, ()):
             examples[place] = (*examples.get(place, ()), match.value)
-    return Notes(descriptions=descriptions, examples=examples)
+    return examples
 
 
 def schema_text(
-    linked: Linked, catalog: Catalog, notes: Notes, budget: int
+    linked: Linked, catalog: Catalog, examples: ExampleValues, budget: int
 ) -> tuple[str, str | None]:
     """The linked schema, and what was left out to keep it within `budget` tokens (None: nothing).
 
@@ -43,7 +37,7 @@ def schema_text(
     text = ""
     for left_out, shown in _STEPS:
         text = "\n".join(
-            _table(table, linked.columns[table.name], notes, shown)
+            _table(table, linked.columns[table.name], examples, shown)
             for table in catalog
             if table.name in linked.columns
         )
@@ -68,10 +62,10 @@ _STEPS: tuple[tuple[str | None, _Shown], ...] = (
 )
 
 
-def _table(table: Table, columns: Sequence[str], notes: Notes, shown: _Shown) -> str:
+def _table(table: Table, columns: Sequence[str], examples: ExampleValues, shown: _Shown) -> str:
     keys = {c.casefold() for k in table.keys if k.kind == "primary" for c in k.columns}
     lines = [
-        _column(table, column, keys, notes, shown)
+        _column(column, keys, examples.get((table.name, column.name), ()), shown)
         for column in table.columns
         if column.name in columns
     ]
@@ -82,23 +76,25 @@ def _table(table: Table, columns: Sequence[str], notes: Notes, shown: _Shown) ->
         for fk in table.foreign_keys
         if fk.resolved and kept.issuperset(fk.columns)
     ]
-    return "\n".join([f"{kind} {_name(table.name)}", *lines])
+    said = f" {_said(table.description)}" if shown.descriptions and table.description else ""
+    return "\n".join([f"{kind} {_name(table.name)}{said}", *lines])
 
 
-def _column(table: Table, column: Column, keys: set[str], notes: Notes, shown: _Shown) -> str:
+def _column(column: Column, keys: set[str], examples: Sequence[str], shown: _Shown) -> str:
     words = [f"  {_name(column.name)}"]
     if shown.types and column.type:
         words.append(clipped(column.type, 40))
     if column.name.casefold() in keys:
         words.append("key")
-    place = (table.name, column.name)
-    description = notes.descriptions.get(place, "")
-    if shown.descriptions and description:
-        words.append(f"-- {clipped(' '.join(description.split()), _MOST_DESCRIPTION)}")
-    examples = notes.examples.get(place, ())[: shown.examples]
-    if examples:
-        words.append("e.g. " + ", ".join(map(quoted, examples)))
+    if shown.descriptions and column.description:
+        words.append(_said(column.description))
+    if some := examples[: shown.examples]:
+        words.append("e.g. " + ", ".join(map(quoted, some)))
     return " ".join(words)
+
+
+def _said(description: str) -> str:
+    return f"-- {clipped(' '.join(description.split()), _LONGEST_DESCRIPTION)}"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
+from modularsql.declared.descriptions import FOLDER, read_descriptions, with_descriptions
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.telemetry import TracedEngine
 from modularsql.errors import InputError, ModelError, ModularSqlError, SetupError
@@ -134,7 +135,8 @@ def conversation(request: AskRequest, engine: Engine | None = None) -> Iterator[
 
 
 def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> Deps:
-    catalog = guard.engine.catalog()
+    described = read_descriptions(Path(request.target).parent / FOLDER)
+    catalog = with_descriptions(guard.engine.catalog(), described)
     embedder = connect_embedder(request.settings)
     return Deps(
         model=model,
