@@ -279,7 +279,7 @@ def costs(seen: Sequence[Seen]) -> Table:
         sums = [sum(c["cost"]["prompt_tokens"] for c in some) for some in calls]
         out = [sum(c["cost"]["completion_tokens"] for c in some) for some in calls]
         ms = mean(one.stages[name]["ms"] if name in one.stages else 0.0 for one in seen)
-        lines.append((name, mean(map(len, calls)), mean(sums), mean(out), ms / 1000))
+        lines.append((name, mean(map(len, calls)), mean(sums), mean(out), round(ms / 1000, 2)))
     names = ("stage", "calls", "tokens in", "tokens out", "seconds")
     return Table(name="costs", title="What a question costs, mean", columns=names, rows=lines)
 

@@ -85,6 +85,28 @@ def test_people_read_rows_and_how_sure_it_is(run: Run, shop: Path, server: FakeS
     assert "12" in ran.stdout or "100" in ran.stdout
 
 
+def test_people_are_told_why_there_is_no_answer_and_where_the_trace_is(
+    run: Run, shop: Path, server: FakeServer
+) -> None:
+    server.answers = says("NOT ANSWERABLE: the shop keeps no feelings.")
+    given = ["--model", "m", "--base-url", server.url, "--trace", "t.json"]
+    ran = run("ask", shop, "What is love?", *given)
+    assert ran.stdout.startswith("NOT ANSWERED\n  No query was run: the shop keeps no feelings.")
+    assert "trace in t.json" in ran.stdout
+
+
+def test_people_are_told_to_make_an_index(run: Run, shop: Path, server: FakeServer) -> None:
+    server.answers = says(ANN)
+    given = ["--model", "m", "--base-url", server.url]
+    advice = "modularsql index DB"
+    assert advice in run("ask", shop, "Who?", *given).stdout
+    assert advice not in run("ask", shop, "Who?", *given, "--no-values").stdout
+    told = run("index", shop).stdout
+    assert "looked at: " in told
+    assert " 0 as before" in told
+    assert advice not in run("ask", shop, "Who?", *given).stdout
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t"])
 def test_an_empty_question_is_told(ask: Run, shop: Path, question: str, server: FakeServer) -> None:
     ran = ask(shop, question)

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import pytest
+from tests.conftest import write_database
+from tests.pipeline.conftest import SHOP
 
 from modularsql import Settings
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.llm.by_litellm import LiteLLM
 from modularsql.llm.connect import connect_model
+from modularsql.pipeline.reading import read_query
+from modularsql.service.asking import AskRequest, conversation
 
 from .conftest import FakeServer, completion, failure, request
 
@@ -48,6 +52,31 @@ def test_a_model_in_a_file_answers_and_keeps_to_a_schema(model_file: Path) -> No
     assert reply.cost.usd == 0
     with pytest.raises(ModelError, match="context"):
         model.chat(request("x " * 9_000))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_a_question_goes_the_whole_way_with_a_model_in_a_file(
+    model_file: Path, tmp_path: Path
+) -> None:
+    write_database("sqlite", tmp_path / "shop.sqlite", SHOP)
+    before = (tmp_path / "shop.sqlite").read_bytes()
+    settings = Settings(
+        model=f"local:{model_file}", threads=1, samples=1, linking_samples=1,
+        index_dir=str(tmp_path),
+    )  # fmt: skip
+    request = AskRequest(target=str(tmp_path / "shop.sqlite"), settings=settings)
+    with conversation(request) as talk:
+        reply = talk.ask("What are the names of all customers?")
+    # So small a model may write anything: what counts is that it was asked, read and kept in check.
+    calls = [call for stage in reply.trace.stages for call in stage.calls]
+    assert {"linking.direct", "linking.reversed", "generation.icl"} <= {c.stage for c in calls}
+    assert all(call.cost.prompt_tokens > 50 and call.error is None for call in calls)
+    assert reply.answer.cost.usd == 0
+    if reply.unanswerable is None:
+        assert read_query(reply.answer.sql, "sqlite") is not None
+        assert reply.answer.probe is not None
+    assert (tmp_path / "shop.sqlite").read_bytes() == before
 
 
 def test_litellm_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

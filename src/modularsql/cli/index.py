@@ -74,7 +74,10 @@ def command(
         screen = Screen()
         columns = counted(summary.indexed + summary.unchanged - len(summary.skipped), "column")
         screen.words(f"{summary.values:,} values of {columns}, in {summary.path}")
-        screen.words(f"{summary.indexed:,} new or changed, {summary.unchanged:,} as before", by=2)
+        seen = counted(summary.indexed + summary.unchanged, "text column")
+        gone = f", {summary.dropped:,} dropped" if summary.dropped else ""
+        changes = f"{summary.indexed:,} new or changed, {summary.unchanged:,} as before{gone}"
+        screen.words(f"{seen} looked at: {changes}", by=2)
         if summary.embedder:
             embedded = counted(summary.embedded, "text")
             screen.words(f"{embedded} embedded by {summary.embedder}", by=2)

@@ -42,18 +42,25 @@ def print_answer(screen: Screen, answer: Answer) -> None:
 
 def print_reply(screen: Screen, reply: "Reply") -> None:
     """A guarded answer to a question: the query first, how sure the vote is, what it cost."""
-    if reply.answer.final_sql:
+    if reply.unanswerable is None:
         screen.say("the query:")
         screen.sql(reply.answer.final_sql, by=4)
-    print_answer(screen, reply.answer)
+        print_answer(screen, reply.answer)
+    else:
+        screen.say(Text("NOT ANSWERED", style=_VERDICT_STYLE[reply.answer.verdict]))
+        for words in (*(one.message for one in reply.answer.findings), *reply.answer.notes):
+            screen.words(words, by=2)
     cost = reply.answer.cost
     facts = [counted(len(reply.pool), "candidate")]
     if reply.confidence is not None:
-        facts.append(f"{reply.confidence:.0%} of the samples agree")
+        agree = f"{reply.confidence:.0%} of the samples agree"
+        facts.append(agree if reply.confidence else "none of the samples runs")
     facts.append(counted(cost.llm_calls, "call"))
     facts.append(f"{cost.prompt_tokens + cost.completion_tokens:,} tokens")
     if cost.usd:
         facts.append(f"${cost.usd:.4f}")
+    if reply.trace_path is not None:
+        facts.append(f"trace in {reply.trace_path}")
     screen.words(", ".join(facts), style="dim")
 
 

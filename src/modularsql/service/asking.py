@@ -34,6 +34,7 @@ from modularsql.service.indexing import index_path, vector_index, vectors_path
 from modularsql.service.jsonable import SCHEMA_VERSION, answer_json
 
 _LONGEST_TEXT = 1_000_000
+_NOTHING = "no candidate was written"
 _MOST_TURNS = 5
 
 
@@ -65,10 +66,12 @@ class Reply:
 
 @dataclass(slots=True)
 class Conversation:
-    """Questions to one database, each with those before it in mind."""
+    """Questions to one database, each with those before it in mind; `advice` goes with the first
+    answer."""
 
     request: AskRequest
     deps: Deps
+    advice: tuple[str, ...] = ()
     turns: list[tuple[str, str]] = field(default_factory=list)
 
     def ask(
@@ -88,7 +91,8 @@ class Conversation:
             write_trace(asked.trace, path)
         if asked.failure is not None:
             raise ModelError(asked.failure, "check the model, or try again", "model")
-        reply = _reply(asked, path)
+        reply = _reply(asked, path, self.deps.engine.dialect, self.advice)
+        self.advice = ()
         if reply.unanswerable is None:
             self.turns.append((question, reply.answer.final_sql))
         return reply
@@ -131,7 +135,8 @@ def conversation(request: AskRequest, engine: Engine | None = None) -> Iterator[
         model = TracedModel(model, content=content)
         engine = TracedEngine(engine, content=content)
     with Guard(engine, settings=request.settings) as guard:
-        yield Conversation(request=request, deps=_deps(request, model, guard, definitions))
+        deps = _deps(request, model, guard, definitions)
+        yield Conversation(request=request, deps=deps, advice=_advice(request))
 
 
 def _deps(request: AskRequest, model: Model, guard: Guard, definitions: str) -> Deps:
@@ -173,20 +178,37 @@ def _examples(request: AskRequest, catalog: Catalog, embedder: Embedder | None) 
     )
 
 
-def _reply(asked: Asked, path: Path | None) -> Reply:
+def _advice(request: AskRequest) -> tuple[str, ...]:
+    """What would let questions find the values they name."""
+    path = index_path(request.target, request.settings)
+    if request.settings.show_values != "yes":
+        return ()
+    if not path.exists():
+        return ("values that a question names were not looked up: run `modularsql index DB` once",)
+    if request.settings.embedder and not vectors_path(path).exists():
+        return ("values were looked up by letters only: run `modularsql index` with this embedder",)
+    return ()
+
+
+def _reply(asked: Asked, path: Path | None, dialect: str, advice: tuple[str, ...]) -> Reply:
     state = asked.state
     answer = state.answer or Answer(
         sql="",
         final_sql="",
         verdict=Verdict.ANNOTATE,
-        dialect="",
-        findings=(not_answerable(state.unanswerable or "no candidate was written"),),
+        dialect=dialect,
+        findings=(not_answerable(state.unanswerable or _NOTHING),),
     )
     return Reply(
-        answer=replace(answer, question=state.question, cost=asked.trace.cost()),
+        answer=replace(
+            answer,
+            question=state.question,
+            cost=asked.trace.cost(),
+            notes=(*answer.notes, *advice),
+        ),
         confidence=state.confidence,
         pool=tuple(candidate.sql for candidate in state.candidates),
-        unanswerable=None if state.answer else state.unanswerable,
+        unanswerable=None if state.answer else state.unanswerable or _NOTHING,
         trace=asked.trace,
         trace_path=path,
     )
