@@ -12,7 +12,7 @@ from modularsql.errors import ModelError
 from modularsql.pipeline.clusters import clusters
 from modularsql.pipeline.context import asked, shots
 from modularsql.pipeline.deps import Deps
-from modularsql.pipeline.prompting import filled
+from modularsql.pipeline.prompting import filled, tokens
 from modularsql.pipeline.replies import read_refusal, read_sql
 from modularsql.pipeline.same_sql import same_sql
 from modularsql.pipeline.state import Candidate, State
@@ -122,7 +122,12 @@ def _told(names: list[str], said: _Said, drafts: list[tuple[str, str]]) -> Itera
         else:
             yield f"{name}: {written[name]} queries in {len(said.replies[name])} samples"
     if said.saved:
-        yield f"the vote was decided: {said.saved} samples were not taken"
+        texts = [text for replies in said.replies.values() for text in replies]
+        spared = said.saved * sum(map(tokens, texts)) // max(len(texts), 1)
+        yield (
+            f"the vote was decided: {said.saved} samples were not taken, which saved about "
+            f"{spared:,} tokens of replies"
+        )
 
 
 def pooled(drafts: Iterable[tuple[str, str]], dialect: str) -> tuple[Candidate, ...]:
