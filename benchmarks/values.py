@@ -107,7 +107,7 @@ def vectors_of(values: Sequence[str], embed: int, cache: Path | None) -> Vectors
 
 
 def rate(values: Sequence[str]) -> float:
-    """Texts that MiniLM embeds in a CPU second; such a second of a thread, where it uses several."""
+    """Texts that MiniLM embeds in a CPU second, all its threads together."""
     model = packaged()
     start = time.process_time()
     model.embed(values)
