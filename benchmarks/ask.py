@@ -21,6 +21,7 @@ from statistics import mean, median
 from benchmarks.corpus import BIRD, SPIDER, bird_superhero, require, spider_dev
 from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
+from modularsql.declared.descriptions import FOLDER, read_descriptions, with_descriptions
 from modularsql.declared.tables_json import read_tables_json
 from modularsql.evaluation.datasets import Question, database_file
 from modularsql.llm.script import ScriptedModel
@@ -73,7 +74,8 @@ def questions(name: str) -> Iterator[Gold]:
         if path not in open_:
             open_[path] = Guard(connect(path, SETTINGS), settings=SETTINGS)
         guard = open_[path]
-        catalog = guard.engine.catalog()
+        described = read_descriptions(path.parent / FOLDER)
+        catalog = with_descriptions(guard.engine.catalog(), described)
         places: dict[str, list[str]] = defaultdict(list)
         for table, column in names_used(question.gold, catalog):
             places[table] += [column] if column else []

@@ -126,10 +126,12 @@ def test_the_schema_is_stripped_in_steps_and_says_so(catalog: Catalog) -> None:
 
 
 def test_what_is_said_of_a_table_stands_beside_its_name(catalog: Catalog) -> None:
-    tables = tuple(replace(t, description="who buys,\nonce each") for t in catalog)
+    said = {"customer": "who buys,\nonce each", "product": "Product"}
+    tables = tuple(replace(t, description=said.get(t.name, "")) for t in catalog)
     known = replace(catalog, tables=tables)
     text, _ = schema_text(closed({}, known), known, {}, 1000)
     assert "table customer -- who buys, once each\n" in text
+    assert "table product\n" in text
     assert "who buys" not in schema_text(closed({}, known), known, {}, 1)[0]
 
 

@@ -76,8 +76,8 @@ def _table(table: Table, columns: Sequence[str], examples: ExampleValues, shown:
         for fk in table.foreign_keys
         if fk.resolved and kept.issuperset(fk.columns)
     ]
-    said = f" {_said(table.description)}" if shown.descriptions and table.description else ""
-    return "\n".join([f"{kind} {_name(table.name)}{said}", *lines])
+    said = _said(table.name, table.description) if shown.descriptions else ""
+    return "\n".join([f"{kind} {_name(table.name)} {said}".rstrip(), *lines])
 
 
 def _column(column: Column, keys: set[str], examples: Sequence[str], shown: _Shown) -> str:
@@ -86,15 +86,22 @@ def _column(column: Column, keys: set[str], examples: Sequence[str], shown: _Sho
         words.append(clipped(column.type, 40))
     if column.name.casefold() in keys:
         words.append("key")
-    if shown.descriptions and column.description:
-        words.append(_said(column.description))
+    if shown.descriptions and (said := _said(column.name, column.description)):
+        words.append(said)
     if some := examples[: shown.examples]:
         words.append("e.g. " + ", ".join(map(quoted, some)))
     return " ".join(words)
 
 
-def _said(description: str) -> str:
+def _said(name: str, description: str) -> str:
+    """A description as a comment; nothing where it is the name once more, in words."""
+    if _letters(description) in ("", _letters(name)):
+        return ""
     return f"-- {clipped(' '.join(description.split()), _LONGEST_DESCRIPTION)}"
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def _names(names: Sequence[str]) -> str:
