@@ -1,4 +1,4 @@
-"""Writes the generated parts of the docs: `docs/settings.md` and the README's console output.
+"""Writes the generated parts of the docs: settings, metrics, attacks, the README's console output.
 
 python scripts/make_docs.py           writes
 python scripts/make_docs.py --check   exits 1 when something is stale
@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```console\n\$ (?P<command>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
 # A test runner may set these; the README shows what a pipe gets.
 _TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING")
+ATTACKS = re.compile(r"(<!-- attacks: made by make docs -->\n).*?(\n<!-- end -->)", re.DOTALL)
 TIMES = re.compile(r"(ms: ).*")
 
 
@@ -76,6 +78,33 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def security(text: str) -> str:
+    """The page on security with the number of attacks of each kind that the tests try."""
+    engines = ("sqlite", "duckdb", "postgres", "mysql")
+    tried = {name: _attacks(name) for name in ("all", *engines)}
+    kinds = dict.fromkeys(kind for counts in tried.values() for kind in counts)
+    lines = ["| attacks | SQLite | DuckDB | PostgreSQL | MariaDB |", "|---|---|---|---|---|"]
+    for kind in kinds:
+        counts = [str(tried["all"][kind] + tried[name][kind]) for name in engines]
+        lines.append(f"| {kind} | {' | '.join(counts)} |")
+    totals = [str(tried["all"].total() + tried[name].total()) for name in engines]
+    lines.append(f"| together | {' | '.join(totals)} |")
+    return ATTACKS.sub(lambda match: "\n".join([match[1], *lines, match[2]]), text)
+
+
+def _attacks(name: str) -> Counter[str]:
+    """How many attacks of each kind a file holds (tests/engines/attacks/README.md)."""
+    found: Counter[str] = Counter()
+    kind = ""
+    path = ROOT / "tests" / "engines" / "attacks" / f"{name}.sql"
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        if block.startswith("-- # "):
+            kind = block.removeprefix("-- # ")
+        else:
+            found[kind] += 1
+    return found
+
+
 def readme(text: str) -> str:
     """The README with the output of its console blocks as the commands print it now."""
     with tempfile.TemporaryDirectory() as folder:
@@ -103,6 +132,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every generated file with what it should hold."""
     yield ROOT / "docs" / "settings.md", settings_page()
     yield ROOT / "docs" / "metrics.md", metrics_page()
+    path = ROOT / "docs" / "security.md"
+    yield path, security(path.read_text(encoding="utf-8"))
     path = ROOT / "README.md"
     yield path, readme(path.read_text(encoding="utf-8"))
 

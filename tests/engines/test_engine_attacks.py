@@ -30,6 +30,8 @@ class Attack:
 
 def attacks(name: str) -> Iterator[Attack]:
     for block in (FILES / f"{name}.sql").read_text(encoding="utf-8").strip().split("\n\n"):
+        if block.startswith("-- # "):
+            continue
         head, sql = block.removeprefix("-- ").split("\n", 1)
         ends, title = head.split(": ", 1)
         isolated = ends.startswith("isolated ")
@@ -113,6 +115,7 @@ def test_an_attack_has_no_effect(
     attack: Attack,
 ) -> None:
     sql = attack.sql.replace("$FOLDER", str(target.folder / "data"))
+    sql = sql.replace("$DEEP", "(" * 5000 + "1" + ")" * 5000)
     start = time.monotonic()
     outcome = target.engine.execute(sql, limits=SOON)
     took = time.monotonic() - start

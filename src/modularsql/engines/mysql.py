@@ -181,9 +181,12 @@ class MySQLEngine(OneAtATime):
             while (row := cursor.fetchone()) is not None:
                 yield row
         finally:
-            if connection.open and connection._result and connection._result.unbuffered_active:
-                with suppress(*_QUERY_ERRORS, SetupError):
-                    self._session.end_query()
+            if (result := connection._result) and result.unbuffered_active:
+                if connection.open:
+                    with suppress(*_QUERY_ERRORS, SetupError):
+                        self._session.end_query()
+                else:
+                    result.unbuffered_active = False  # pymysql would read on from no line
             with suppress(*_QUERY_ERRORS):
                 cursor.close()
 

@@ -38,15 +38,17 @@ _WORDS = {
     FailureKind.DIED: "the server ended the connection ({}); the next query connects again",
 }
 _DENIED = (1142, 1143, 1370, 1044)
+_LOGIN = "check user and password of the URL; add ?ssl_ca=FILE where the user must come by TLS"
+_BUSY = "close other connections of this user, or allow more: one database takes two"
 _CONNECTING = {  # number: kind, what to do
-    1045: ("login", "check the user and the password of the URL"),
-    1698: ("login", "check the user and the password of the URL"),
+    1045: ("login", _LOGIN),
+    1698: ("login", _LOGIN),
     1044: ("login", "GRANT SELECT ON this database TO this user"),
     1130: ("login", "let this user in from here (CREATE USER … @'%')"),
     1049: ("not_found", "check the database of the URL"),
     1040: ("busy", "close other connections, or try again later"),
-    1203: ("busy", "close other connections of this user, or try again later"),
-    1226: ("busy", "close other connections of this user, or try again later"),
+    1203: ("busy", _BUSY),
+    1226: ("busy", _BUSY),
     3159: ("tls", "add ?ssl_ca=FILE or ?ssl_verify_cert=false to the URL"),
     2026: ("tls", "check ssl_ca, or take the ssl options out of the URL"),
     1053: ("unreachable", "try again when it is up"),

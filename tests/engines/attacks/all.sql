@@ -1,3 +1,5 @@
+-- # writes
+
 -- refused: insert
 INSERT INTO k VALUES (2)
 
@@ -31,6 +33,8 @@ WITH q AS (SELECT 2 AS v) DELETE FROM k
 -- refused|error: insert inside a common table expression
 WITH q AS (INSERT INTO k VALUES (2) RETURNING v) SELECT v FROM q
 
+-- # tables, views and other objects
+
 -- refused: create table
 CREATE TABLE new_table(x INTEGER)
 
@@ -63,6 +67,8 @@ ALTER TABLE k ADD COLUMN w INTEGER
 
 -- refused|error: drop column
 ALTER TABLE k DROP COLUMN v
+
+-- # several statements, transactions
 
 -- refused: two statements
 SELECT 1; DROP TABLE k
@@ -98,6 +104,8 @@ COMMIT
 -- refused|error: rollback
 ROLLBACK
 
+-- # files and other databases
+
 -- refused: attach another database
 ATTACH '$FOLDER/other.db' AS o
 
@@ -110,11 +118,15 @@ ATTACH ':memory:' AS m
 -- refused|error: detach
 DETACH main
 
+-- # settings and upkeep
+
 -- refused: vacuum
 VACUUM
 
 -- refused: analyze
 ANALYZE
+
+-- # writes
 
 -- refused|error: explain of an insert
 EXPLAIN INSERT INTO k VALUES (2)
@@ -125,11 +137,15 @@ EXPLAIN DELETE FROM k
 -- refused|error: explain of a create
 EXPLAIN CREATE TABLE new_table(x INTEGER)
 
+-- # settings and upkeep
+
 -- refused: a pragma that sets
 PRAGMA temp_directory = '$FOLDER'
 
 -- refused: a pragma that is not known
 PRAGMA no_such_pragma
+
+-- # files and other databases
 
 -- refused|error: read a file
 SELECT readfile('$FOLDER/secret.csv')
@@ -140,8 +156,12 @@ SELECT writefile('$FOLDER/new.txt', 'x')
 -- refused|error: edit a file
 SELECT edit('x', 'touch $FOLDER/new.txt')
 
+-- # code: loaded, prepared, in a text
+
 -- refused|error: load an extension
 SELECT load_extension('$FOLDER/new.so')
+
+-- # files and other databases
 
 -- refused|error: read another database by its name
 SELECT * FROM "$FOLDER/other.db"
@@ -149,14 +169,22 @@ SELECT * FROM "$FOLDER/other.db"
 -- refused|error: read a file by its name
 SELECT * FROM '$FOLDER/secret.csv'
 
+-- # tables, views and other objects
+
 -- refused|error: into a new table
 SELECT v INTO new_table FROM k
+
+-- # locks
 
 -- refused|error: a lock
 SELECT v FROM k FOR UPDATE
 
+-- # code: loaded, prepared, in a text
+
 -- refused|error: a dot command
 .shell touch new.txt
+
+-- # endless, huge, nested
 
 -- timeout: rows without end
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
@@ -168,3 +196,6 @@ SELECT count(*) FROM n AS a, n AS b, n AS c, n AS d WHERE a.i + b.i = c.i - d.i
 -- isolated timeout|too_large: a text that doubles
 WITH RECURSIVE n(t) AS (SELECT CAST('0123456789' AS VARCHAR) UNION ALL SELECT t || t FROM n)
 SELECT max(length(t)) FROM n
+
+-- refused|error|too_large|timeout|rows: parentheses, five thousand deep
+SELECT $DEEP

@@ -1,3 +1,5 @@
+-- # writes
+
 -- refused: insert or replace
 INSERT OR REPLACE INTO k VALUES (2)
 
@@ -6,6 +8,8 @@ MERGE INTO k USING (SELECT 2 AS v) AS s ON k.v = s.v WHEN NOT MATCHED THEN INSER
 
 -- refused: truncate
 TRUNCATE k
+
+-- # tables, views and other objects
 
 -- refused: temporary macro
 CREATE TEMP MACRO abs(x) AS 99
@@ -28,6 +32,8 @@ CREATE SECRET s (TYPE S3, KEY_ID 'x', SECRET 'y')
 -- refused: persistent secret
 CREATE PERSISTENT SECRET s (TYPE S3, KEY_ID 'x', SECRET 'y')
 
+-- # files and other databases
+
 -- refused: copy to a file
 COPY k TO '$FOLDER/new.csv'
 
@@ -46,6 +52,8 @@ EXPORT DATABASE '$FOLDER/export'
 -- refused: import
 IMPORT DATABASE '$FOLDER/export'
 
+-- # code: loaded, prepared, in a text
+
 -- refused: install
 INSTALL httpfs
 
@@ -58,6 +66,8 @@ LOAD httpfs
 -- refused: load from a folder
 LOAD '$FOLDER/new.duckdb_extension'
 
+-- # files and other databases
+
 -- refused: attach of another kind
 ATTACH '$FOLDER/other.db' AS o (TYPE sqlite)
 
@@ -66,6 +76,8 @@ ATTACH '$FOLDER/other.db' AS o (READ_ONLY)
 
 -- refused: use
 USE memory
+
+-- # settings and upkeep
 
 -- refused: checkpoint
 CHECKPOINT
@@ -106,6 +118,8 @@ PRAGMA force_checkpoint
 -- refused: database list
 PRAGMA database_list
 
+-- # code: loaded, prepared, in a text
+
 -- refused: prepare
 PREPARE p AS DELETE FROM k
 
@@ -115,8 +129,12 @@ EXECUTE p
 -- refused: deallocate
 DEALLOCATE p
 
+-- # writes
+
 -- refused: explain analyze of an insert
 EXPLAIN ANALYZE INSERT INTO k VALUES (2)
+
+-- # tables, views and other objects
 
 -- refused: explain analyze of a temporary table that hides another
 EXPLAIN ANALYZE CREATE TEMP TABLE k AS SELECT 99 AS v
@@ -127,14 +145,22 @@ EXPLAIN /* x */ ANALYZE CREATE TEMP TABLE k AS SELECT 99 AS v
 -- refused: explain analyze in options
 EXPLAIN (ANALYZE, FORMAT json) CREATE TEMP TABLE k AS SELECT 99 AS v
 
+-- # files and other databases
+
 -- refused: explain analyze of a copy
 EXPLAIN ANALYZE COPY (SELECT 1) TO '$FOLDER/new.csv'
+
+-- # settings and upkeep
 
 -- refused: explain analyze of a setting
 EXPLAIN ANALYZE SET threads = 1
 
+-- # tables, views and other objects
+
 -- refused: explain analyze of a macro
 EXPLAIN ANALYZE CREATE TEMP MACRO abs(x) AS 99
+
+-- # files and other databases
 
 -- refused: read a CSV file
 SELECT * FROM read_csv('$FOLDER/secret.csv')
@@ -166,8 +192,12 @@ SELECT * FROM sniff_csv('$FOLDER/secret.csv')
 -- refused: a file by its name
 FROM '$FOLDER/secret.csv'
 
+-- # the network
+
 -- refused: a file of the web
 SELECT * FROM 'https://localhost:1/x.csv'
+
+-- # code: loaded, prepared, in a text
 
 -- refused: a file in a text that is run
 SELECT * FROM query('SELECT * FROM read_text(''$FOLDER/secret.csv'')')
@@ -188,11 +218,15 @@ SELECT * FROM arrow_scan(1, 1, 1)
 -- error: a function of pandas at an address
 SELECT * FROM pandas_scan(1)
 
+-- # files and other databases
+
 -- refused: logging into a file
 SELECT * FROM enable_logging(storage = 'file', storage_path = '$FOLDER/log')
 
 -- refused: profiling into a file, as a table
 SELECT * FROM enable_profiling(format = 'json', save_location = '$FOLDER/new.json')
+
+-- # settings and upkeep
 
 -- refused: another grammar
 SELECT * FROM add_grammar_extension('x')
@@ -203,11 +237,17 @@ SELECT * FROM checkpoint()
 -- error: a forced checkpoint
 SELECT * FROM force_checkpoint()
 
+-- # writes
+
 -- refused|error: the next value of a sequence
 SELECT nextval('numbers')
 
+-- # tables, views and other objects
+
 -- refused: a pivot that makes a type
 PIVOT k ON v USING count(*)
+
+-- # endless, huge, nested
 
 -- isolated too_large: a repeated text
 SELECT repeat('x', 3000000000)
@@ -226,6 +266,8 @@ SELECT length(list(range)) FROM range(1000000000)
 
 -- timeout|too_large: a sort that spills
 SELECT * FROM range(1000000000) ORDER BY hash(range) LIMIT 10 OFFSET 900000000
+
+-- # sleep
 
 -- timeout: sleep
 SELECT sleep_ms(60000)

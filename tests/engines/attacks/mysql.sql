@@ -1,14 +1,20 @@
+-- # writes
+
 -- refused: replace
 REPLACE INTO k VALUES (2)
 
 -- refused: truncate
 TRUNCATE TABLE k
 
+-- # code: loaded, prepared, in a text
+
 -- refused: call
 CALL writes()
 
 -- refused: do
 DO SLEEP(10)
+
+-- # settings and upkeep
 
 -- refused: set a setting
 SET SESSION sql_mode = ''
@@ -22,6 +28,8 @@ SET @x = 1
 -- refused: show
 SHOW VARIABLES
 
+-- # files and other databases
+
 -- refused: use
 USE mysql
 
@@ -31,11 +39,15 @@ LOAD DATA INFILE '/etc/passwd' INTO TABLE k
 -- refused: load local data
 LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE k
 
+-- # locks
+
 -- refused: handler
 HANDLER k OPEN
 
 -- refused: lock tables
 LOCK TABLES k WRITE
+
+-- # the server and other sessions
 
 -- refused: flush
 FLUSH TABLES WITH READ LOCK
@@ -46,6 +58,8 @@ KILL 1
 -- refused: shutdown
 SHUTDOWN
 
+-- # code: loaded, prepared, in a text
+
 -- refused: prepare
 PREPARE p FROM 'DELETE FROM k'
 
@@ -54,6 +68,8 @@ EXECUTE IMMEDIATE 'DELETE FROM k'
 
 -- refused: install a plugin
 INSTALL SONAME 'ha_connect'
+
+-- # tables, views and other objects
 
 -- refused: grant
 GRANT ALL ON *.* TO new_user
@@ -67,11 +83,17 @@ CREATE DATABASE new_database
 -- refused: rename
 RENAME TABLE k TO l
 
+-- # settings and upkeep
+
 -- refused: optimize
 OPTIMIZE TABLE k
 
+-- # several statements, transactions
+
 -- refused: xa
 XA START 'x'
+
+-- # writes
 
 -- refused: explain of an update
 EXPLAIN UPDATE k SET v = 2
@@ -79,8 +101,12 @@ EXPLAIN UPDATE k SET v = 2
 -- refused: analyze of a delete
 ANALYZE DELETE FROM k
 
+-- # the server and other sessions
+
 -- refused: explain for another connection
 EXPLAIN FOR CONNECTION 1
+
+-- # files and other databases
 
 -- refused: into a file
 SELECT v FROM k INTO OUTFILE '$FOLDER/new.txt'
@@ -88,8 +114,12 @@ SELECT v FROM k INTO OUTFILE '$FOLDER/new.txt'
 -- refused: into a dump
 SELECT v INTO DUMPFILE '$FOLDER/new.txt' FROM k
 
+-- # settings and upkeep
+
 -- refused: into a variable
 SELECT v INTO @x FROM k
+
+-- # files and other databases
 
 -- refused: into a file of a union
 (SELECT 1) UNION (SELECT 2) INTO OUTFILE '$FOLDER/new.txt'
@@ -128,6 +158,8 @@ SELECT load_file /* x */ ('/etc/passwd')
 -- refused: read a file as if it were a table's alias
 SELECT 1 AS a, load_file('/etc/passwd') AS b
 
+-- # sleep
+
 -- refused: sleep
 SELECT SLEEP(10)
 
@@ -137,14 +169,20 @@ SELECT v FROM k WHERE SLEEP(10) = 0
 -- refused: benchmark
 SELECT BENCHMARK(1000000000, SHA2('x', 512))
 
+-- # locks
+
 -- refused: a lock by name
 SELECT GET_LOCK('x', 10)
 
 -- refused: give locks back
 SELECT RELEASE_ALL_LOCKS()
 
+-- # sleep
+
 -- refused: wait for replication
 SELECT MASTER_GTID_WAIT('0-1-1', 10)
+
+-- # settings and upkeep
 
 -- refused: set what is remembered
 SELECT LAST_INSERT_ID(99)
@@ -152,11 +190,15 @@ SELECT LAST_INSERT_ID(99)
 -- refused: assign a variable
 SELECT @x := 1
 
+-- # writes
+
 -- refused|error: a sequence's next value
 SELECT NEXTVAL(numbers)
 
 -- refused|error: a sequence's next value, the other way
 SELECT NEXT VALUE FOR numbers
+
+-- # code: loaded, prepared, in a text
 
 -- refused: a stored function
 SELECT writes_k()
@@ -170,6 +212,8 @@ SELECT ENCRYPT('x')
 -- refused|error: a library's function
 SELECT sys_exec('touch $FOLDER/new.txt')
 
+-- # locks
+
 -- refused: a lock on rows
 SELECT v FROM k FOR UPDATE
 
@@ -179,8 +223,12 @@ SELECT v FROM k LOCK IN SHARE MODE
 -- refused: a lock that skips
 SELECT v FROM k FOR UPDATE SKIP LOCKED
 
+-- # code: loaded, prepared, in a text
+
 -- refused: analyse
 SELECT v FROM k PROCEDURE ANALYSE()
+
+-- # endless, huge, nested
 
 -- timeout: a cross join of the system's tables
 SELECT count(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c WHERE a.ordinal_position + b.ordinal_position = c.ordinal_position * 1000003

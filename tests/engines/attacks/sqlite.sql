@@ -1,3 +1,5 @@
+-- # writes
+
 -- refused: replace
 REPLACE INTO k VALUES (2)
 
@@ -22,6 +24,8 @@ DELETE FROM tree_node
 -- refused: update a table that looks like one of an R*Tree
 UPDATE tree_node SET v = 2
 
+-- # files and other databases
+
 -- refused: attach by a URI that may create
 ATTACH 'file:$FOLDER/new.db?mode=rwc' AS n
 
@@ -37,8 +41,12 @@ VACUUM INTO '$FOLDER/new.db'
 -- refused: vacuum into a URI
 VACUUM main INTO 'file:$FOLDER/new.db?mode=rwc'
 
+-- # settings and upkeep
+
 -- refused: reindex
 REINDEX
+
+-- # tables, views and other objects
 
 -- refused: create trigger
 CREATE TRIGGER g AFTER INSERT ON k BEGIN DELETE FROM k; END
@@ -51,6 +59,8 @@ CREATE VIRTUAL TABLE f USING fts5(x)
 
 -- refused: create temporary virtual table
 CREATE VIRTUAL TABLE temp.f USING fts5(x)
+
+-- # settings and upkeep
 
 -- refused: journal mode
 PRAGMA journal_mode = WAL
@@ -115,6 +125,8 @@ SELECT * FROM pragma_database_list
 -- refused|error: a setting by its table
 SELECT * FROM pragma_user_version(7)
 
+-- # code: loaded, prepared, in a text
+
 -- refused|error: a tokenizer at an address
 SELECT fts3_tokenizer('simple', x'4141414141414141')
 
@@ -124,11 +136,17 @@ SELECT hex(fts3_tokenizer('simple'))
 -- refused: the address of a structure
 SELECT fts5(NULL)
 
+-- # files and other databases
+
 -- refused: a line in the log
 SELECT sqlite_log(1, 'x')
 
+-- # code: loaded, prepared, in a text
+
 -- refused|error: load an extension with an entry
 SELECT load_extension('$FOLDER/new.so', 'sqlite3_evil_init')
+
+-- # files and other databases
 
 -- refused|error: files of a folder
 SELECT * FROM fsdir('$FOLDER')
@@ -138,6 +156,8 @@ UPDATE sqlite_dbpage SET data = zeroblob(4096) WHERE pgno = 1
 
 -- refused|error: a table out of a file
 SELECT * FROM csv('$FOLDER/secret.csv')
+
+-- # writes
 
 -- refused: a function that writes, in a view
 SELECT * FROM loads
@@ -150,6 +170,8 @@ INSERT INTO boxes VALUES (9, 0, 1)
 
 -- refused: optimize a full-text table by a function
 SELECT optimize(old_words) FROM old_words
+
+-- # endless, huge, nested
 
 -- too_large: zeros
 SELECT zeroblob(1000000000)
