@@ -47,17 +47,18 @@ def test_a_query_without_end_is_stopped(shop: Engine, limits: Limits, sql: str) 
     assert again.rows == [(3,)]
 
 
+@pytest.mark.files
 def test_a_stop_comes_within_a_fifth_of_the_limit(shop: Engine) -> None:
     """Of three tries the best, since others use the machine. Servers' own lists of processes:
     test_postgres_engine.py, test_mysql_engine.py."""
     took = []
-    while len(took) < 3 and (not took or min(took) >= 0.6):
+    while len(took) < 3 and (not took or min(took) >= 1.2):
         start = time.monotonic()
-        outcome = shop.execute(ENDLESS["cross join"], limits=Limits(seconds=0.5))
+        outcome = shop.execute(ENDLESS["cross join"], limits=Limits(seconds=1.0))
         took.append(time.monotonic() - start)
         assert isinstance(outcome, Failure)
         assert outcome.kind == FailureKind.TIMEOUT
-    assert min(took) < 0.6
+    assert min(took) < 1.2
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads processor times there")
