@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -182,14 +183,23 @@ def only_here(client: Any, address: str) -> Iterator[None]:
 @pytest.mark.usefixtures("only_here")
 def test_a_database_is_read_where_it_lies(address: str, root: Path) -> None:
     files = {name: (root / name / f"{name}.sqlite",) for name in ("shop", "club")}
-    cluster = Cluster(address, files)
-    try:
+    with closing(Cluster(address, files)) as cluster:
         assert cluster.home("shop") == (HERE, OTHER)
         assert cluster.home("club") == (HERE,)
         futures = [cluster.submit("club", where) for _ in range(6)]
         assert {cluster.result(one, "club") for one in futures} == {HERE}
-    finally:
-        cluster.close()
+
+
+def test_work_that_nobody_is_left_to_do_is_told(
+    address: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters, "_LOOK", 0.1)
+    monkeypatch.setattr(clusters, "PATIENCE", 0.3)
+    with closing(Cluster(address, {"shop": (root / "shop" / "shop.sqlite",)})) as cluster:
+        cluster._homes["shop"] = ("127.0.0.9",)  # a machine that has gone meanwhile
+        with pytest.raises(SetupError, match="no worker left that has shop") as error:
+            cluster.result(cluster.submit("shop", where), "shop")
+    assert "dask worker" in error.value.hint
 
 
 def where() -> str:
