@@ -51,7 +51,7 @@ def test_a_query_without_end_is_stopped(shop: Engine, limits: Limits, sql: str) 
 def test_a_stop_comes_within_a_fifth_of_the_limit(shop: Engine) -> None:
     """Of three tries the best, since others use the machine. Servers' own lists of processes:
     test_postgres_engine.py, test_mysql_engine.py."""
-    took = []
+    took: list[float] = []
     while len(took) < 3 and (not took or min(took) >= 1.2):
         start = time.monotonic()
         outcome = shop.execute(ENDLESS["cross join"], limits=Limits(seconds=1.0))
