@@ -31,6 +31,25 @@ def test_mcnemar_counts_the_questions_where_they_differ() -> None:
     assert found.warnings == ()
 
 
+def test_gold_that_smells_is_left_out_of_a_second_table() -> None:
+    a, b = run_of(answers("1100")), run_of(answers("0111"))
+    assert compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None)).clean is None
+    verdicts = list(b.verdicts["one"])
+    verdicts[0] = replace(verdicts[0], record=replace(verdicts[0].record, smells=("empty",)))
+    about = {**b.about, "inputs": {**b.about["inputs"], "smells": True}}
+    smelled = replace(b, about=about, verdicts={"one": verdicts})
+    found = compare(answers_of(a, "a", None, None), answers_of(smelled, "b", None, None))
+    assert found.clean is not None
+    assert "3 questions" in found.clean.title
+    line = found.clean.records()[1]
+    assert (line["metric"], line["B better"], line["A better"]) == ("multiset_ex", 2, 0)
+    everything = [replace(one, record=replace(one.record, smells=("empty",))) for one in verdicts]
+    smelled = replace(smelled, verdicts={"one": everything})
+    found = compare(answers_of(a, "a", None, None), answers_of(smelled, "b", None, None))
+    assert found.clean is not None
+    assert (found.clean.rows, found.clean.title[-11:]) == ([], "0 questions")
+
+
 def test_only_shared_questions_are_compared_and_others_are_said() -> None:
     a, b = run_of(answers("1111")), run_of([*answers("11"), verdict(9)])
     found = compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None))

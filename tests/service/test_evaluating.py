@@ -346,5 +346,20 @@ def test_pools_have_an_upper_bound_and_a_mean(scored: Scored, tmp_path: Path) ->
     assert len(table(tmp_path, "verdicts")) == 3
     again = load_run(tmp_path / "run")
     assert summary(again) == done.summary
-    with pytest.raises(InputError, match="do not go together"):
-        scored([ALL] * 3, answers, pools=[tmp_path / "pool.jsonl"], guard=("paper",))
+
+
+def test_the_guard_is_tried_on_predictions_and_not_on_candidates(
+    scored: Scored, batches_run: list[Batch], tmp_path: Path
+) -> None:
+    (tmp_path / "pool.jsonl").write_text(json.dumps({"id": "q0", "candidates": [COPIES, ALL]}))
+    more: dict[str, Any] = {"pools": [tmp_path / "pool.jsonl"], "guard": ("paper",)}
+    done = scored([DISTINCT], {"one": [COPIES]}, **more)
+    (verdict,) = done.run.verdicts["one"]
+    assert verdict.record.guarded[-1].applied == ("inject_distinct",)
+    assert done.summary["pools"]["pool"]["set_ex"] == {"upper": 1.0, "mean": 0.5, "first": 1.0}
+    asked = [one for batch in batches_run for unit in batch.units for one in unit.asked]
+    assert sorted((one.sql, one.guarded) for one in asked) == [
+        (COPIES, False),
+        (COPIES, True),
+        (ALL, False),
+    ]

@@ -30,7 +30,8 @@ def command(a: str, b: str, format_: str, config: Path | None, verbose: bool) ->
 
     A and B are folders of finished runs, DIR:SYSTEM where a run has several, and
     DIR:SYSTEM@POLICY for what the guard made of it. Exact McNemar test, bootstrap intervals
-    over questions and over databases. Warns where the data below the runs differ.
+    over questions and over databases; runs of eval --smells also without gold that smells. Warns
+    where the data below the runs differ.
 
     \b
     Example:
@@ -49,6 +50,8 @@ def command(a: str, b: str, format_: str, config: Path | None, verbose: bool) ->
     screen = Screen()
     with output():
         print_table(screen, found.table)
+        if found.clean is not None:
+            print_table(screen, found.clean)
         for word, ids in (("only B is right", found.gained), ("only A is right", found.lost)):
             more = " …" if len(ids) > _MOST_IDS else ""
             named = ": " + ", ".join(ids[:_MOST_IDS]) + more if ids else ""

@@ -266,7 +266,7 @@ class _Scorer:
         )
 
     def _guarded(self, one: Asked, policies: Sequence[str]) -> tuple[Guarded, ...]:
-        if self._bench.guard is None or not one.sql:
+        if self._bench.guard is None or not one.sql or not one.guarded:
             return ()
         return tuple(self._guarded_by(policy, one) for policy in policies)
 

@@ -15,18 +15,24 @@ GUARDED = ("set_ex", "multiset_ex")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """One side of a comparison: a name for it, its counted answers by question, its metrics."""
+    """One side of a comparison: a name for it, its counted answers by question, its metrics, and
+    whether the smells of gold were looked for."""
 
     name: str
     verdicts: Mapping[str, Verdict]
     metrics: tuple[str, ...]
+    smelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The table of a comparison, warnings, and the questions that one side alone has right."""
+    """The table of a comparison, warnings, and the questions that one side alone has right.
+
+    `clean` is the same without questions whose gold smells; None where nobody looked.
+    """
 
     table: Table
+    clean: Table | None
     warnings: tuple[str, ...]
     gained: tuple[str, ...]
     lost: tuple[str, ...]
@@ -49,7 +55,12 @@ def answers_of(run: Run, where: str, system: str | None, policy: str | None) -> 
     if policy is not None:
         counted = [_after(verdict, policy, where) for verdict in counted]
         metrics, name = GUARDED, f"{name}@{policy}"
-    return Answers(name=name, verdicts={v.question.id: v for v in counted}, metrics=metrics)
+    return Answers(
+        name=name,
+        verdicts={v.question.id: v for v in counted},
+        metrics=metrics,
+        smelled=run.smelled,
+    )
 
 
 def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
@@ -59,8 +70,28 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
     if not ids:
         raise InputError(f"{a.name} and {b.name} share no question", "compare runs of one data set")
     said = [*warnings, *_unequal(a, b, ids)]
+    metrics = [name for name in a.metrics if name in b.metrics]
+    better = [_change(a.verdicts[name], b.verdicts[name]) for name in ids]
+    return Comparison(
+        table=_table(a, b, ids, metrics),
+        clean=_clean(a, b, ids),
+        warnings=tuple(said),
+        gained=tuple(name for name, change in zip(ids, better, strict=True) if change > 0),
+        lost=tuple(name for name, change in zip(ids, better, strict=True) if change < 0),
+    )
+
+
+def _clean(a: Answers, b: Answers, ids: Sequence[str]) -> Table | None:
+    if not (a.smelled or b.smelled):
+        return None
+    clean = [n for n in ids if not (a.verdicts[n].record.smells or b.verdicts[n].record.smells)]
+    table = _table(a, b, clean, GUARDED if clean else ())
+    return replace(table, name="clean", title=f"Without gold that smells, {len(clean):,} questions")
+
+
+def _table(a: Answers, b: Answers, ids: Sequence[str], metrics: Sequence[str]) -> Table:
     rows = []
-    for metric in (name for name in a.metrics if name in b.metrics):
+    for metric in metrics:
         one, other = (
             [side.verdicts[name].scores.get(metric) or 0.0 for name in ids] for side in (a, b)
         )
@@ -68,8 +99,7 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
         if found is None:
             raise InputError("comparing needs scipy", "pip install 'modularsql[eval]'")
         rows.append((metric, sum(one) / len(ids), sum(other) / len(ids), *_cells(found)))
-    better = [_change(a.verdicts[name], b.verdicts[name]) for name in ids]
-    table = Table(
+    return Table(
         name="comparison",
         title=f"B = {b.name} against A = {a.name}, {len(ids):,} questions",
         columns=(
@@ -78,12 +108,6 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
         ),
         rows=rows,
         percent=frozenset({"A", "B", "B - A"}),
-    )
-    return Comparison(
-        table=table,
-        warnings=tuple(said),
-        gained=tuple(name for name, change in zip(ids, better, strict=True) if change > 0),
-        lost=tuple(name for name, change in zip(ids, better, strict=True) if change < 0),
     )
 
 

@@ -4,7 +4,7 @@ Questions repeat their gold, systems agree: a pair is scored once for all of the
 is run once for all pairs it stands in.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,15 @@ from modularsql.evaluation.predictions import Predictions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A prediction to be scored against the gold of its unit; `pair` is its number."""
+    """A prediction to be scored against the gold of its unit; `pair` is its number.
+
+    `guarded`: the policies of its batch are tried on it; a mere candidate is only scored.
+    """
 
     pair: int
     sql: str
     question: str = ""
+    guarded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +75,8 @@ Answers = Mapping[str, Sequence[str | None]]
 
 
 _Key = tuple[Gold | None, ...]
-_Numbers = dict[tuple[str, Gold | None, str, str], int]
-"""The number of each pair by database, gold, prediction and question."""
+_Numbers = dict[tuple[str, Gold | None, str, str | None], int]
+"""The number of each pair by database, gold, prediction and, where it is guarded, question."""
 
 
 def answers_of(systems: Mapping[str, Predictions]) -> dict[str, list[str | None]]:
@@ -85,11 +89,13 @@ def make_plan(
     answers: Answers,
     databases: Mapping[str, Sequence[Path]],
     policies: Sequence[str] = (),
+    *,
+    candidates: Collection[str] = (),
 ) -> Plan:
     """The plan for these answers on the files of each database (none: it is missing).
 
     The guard reads questions, so with `policies` a pair belongs to a question; without, questions
-    of one gold share theirs.
+    of one gold share theirs. No policy is tried on the systems that `candidates` names.
     """
     numbers: _Numbers = {}
     places = []
@@ -97,7 +103,7 @@ def make_plan(
         for at, (question, sql) in enumerate(zip(dataset.questions, sqls, strict=True)):
             files = databases[question.db]
             status = "no_sql" if not sql else "ok" if files else "no_database"
-            asked = question.question if policies else ""
+            asked = question.question if policies and system not in candidates else None
             pairs = tuple(_pairs(numbers, str(file), question, sql or "", asked) for file in files)
             places.append(Place(system=system, question=at, pairs=pairs, status=status))
     batches = tuple(_batches(numbers, tuple(policies)))
@@ -105,7 +111,7 @@ def make_plan(
 
 
 def _pairs(
-    numbers: _Numbers, database: str, question: Question, sql: str, asked: str
+    numbers: _Numbers, database: str, question: Question, sql: str, asked: str | None
 ) -> tuple[int, ...]:
     """The numbers of the pairs with each gold on one database; new ones where there are none."""
     keys = [(database, gold, sql, asked) for gold in question.golds]
@@ -149,7 +155,8 @@ def smaller(batch: Batch, status: str) -> list[Batch]:
 def _batches(numbers: _Numbers, policies: tuple[str, ...]) -> Iterable[Batch]:
     units: dict[tuple[str, Gold | None], list[Asked]] = {}
     for (database, gold, sql, question), pair in numbers.items():
-        one = Asked(pair=pair, sql=sql, question=question)
+        guarded = question is not None
+        one = Asked(pair=pair, sql=sql, question=question or "", guarded=guarded)
         units.setdefault((database, gold), []).append(one)
     groups = _Groups()
     for (database, gold), asked in units.items():

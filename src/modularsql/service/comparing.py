@@ -35,6 +35,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
             "schema_version": SCHEMA_VERSION,
             "title": found.table.title,
             "metrics": found.table.records(),
+            "clean": None if found.clean is None else found.clean.records(),
             "warnings": list(found.warnings),
             "gained": list(found.gained),
             "lost": list(found.lost),

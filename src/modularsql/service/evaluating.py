@@ -93,8 +93,9 @@ def evaluate(request: EvalRequest) -> Evaluated:
     dataset = read_dataset(request.dataset)
     systems = _systems(request.predictions, dataset)
     databases = find_databases(request.db_root, dataset)
-    answers = {**answers_of(systems), **_candidates(request, dataset)}
-    plan = make_plan(dataset, answers, databases, _policies(request))
+    candidates = _candidates(request, dataset)
+    answers = {**answers_of(systems), **candidates}
+    plan = make_plan(dataset, answers, databases, _policies(request), candidates=candidates.keys())
     about = _about(request, asked, dataset, systems, databases)
     with run_folder.locked(request.out):
         about = run_folder.begin(request.out, about)
@@ -183,8 +184,6 @@ def _candidates(request: EvalRequest, dataset: Dataset) -> dict[str, list[str | 
     """The pools as systems of their own: the first candidate of each question, the second, …"""
     if not request.pools:
         return {}
-    if request.guard:
-        raise InputError("--pools and --guard do not go together", "run eval into two folders")
     from modularsql.evaluation.pools import read_pools
 
     found: dict[str, list[str | None]] = {}
