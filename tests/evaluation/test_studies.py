@@ -6,7 +6,7 @@ import pytest
 from tests.evaluation.runs import outcome, run_of, verdict
 
 from modularsql.errors import InputError
-from modularsql.evaluation.calibration import calibrate, split
+from modularsql.evaluation.calibration import calibrate, repairs, split
 from modularsql.evaluation.run import Verdict
 from modularsql.evaluation.studies import detector, stages
 from modularsql.evaluation.studies.outcomes import effect, p1, p1_p2, p2
@@ -155,6 +155,21 @@ def test_halves_share_no_database() -> None:
     assert len(left) + len(right) == 50
     assert left
     assert right
+
+
+def test_each_repair_is_counted_on_either_half() -> None:
+    fixes = outcome("grain", "semi_join", bag=1.0)
+    breaks = outcome("grain", "inject_distinct")
+    some = [
+        *(verdict(at, db="a", guarded=[fixes]) for at in range(3)),
+        *(verdict(at, db="b", guarded=[fixes]) for at in range(2)),
+        verdict(9, bag=1.0, db="b", guarded=[breaks]),
+        verdict(10, db="b"),
+    ]
+    assert repairs(some, "grain").rows == [
+        ("inject_distinct", 0, 1, 0, 0),
+        ("semi_join", 2, 0, 3, 0),
+    ]
 
 
 def test_a_policy_file_names_the_run_and_its_thresholds() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from modularsql.errors import InputError
 from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.studies.stages import by_repair
 from modularsql.evaluation.studies.thresholds import (
     GRAIN,
     Patch,
@@ -60,6 +61,7 @@ def calibrate(run: Run) -> Calibration:
             *(sweep(verdicts, patch) for patch in tried),
             folds(systems, tried),
             halves(verdicts, tried),
+            *(repairs(verdicts, name) for name in run.about["inputs"]["guard"]),
         ),
     )
 
@@ -122,6 +124,23 @@ def halves(verdicts: Sequence[Verdict], tried: Sequence[Patch]) -> Table:
         ),
         rows=rows,
         note=f"{said} A fitted threshold is written where it beats the one in use on both.",
+    )
+
+
+def repairs(verdicts: Sequence[Verdict], policy: str) -> Table:
+    """What each repair fixes and breaks on either half: one that breaks on both is a habit of the
+    data, which `--allow` of its rule silences."""
+    counts: dict[str, list[int]] = {}
+    for half, part in enumerate(split(verdicts)):
+        for row in by_repair({"all": part}, policy).records():
+            found = counts.setdefault(row["repair"], [0] * 4)
+            found[2 * half : 2 * half + 2] = row["fixed"], row["broken"]
+    return Table(
+        name=f"repairs_{policy}",
+        title=f"Repairs under policy {policy}, on either half",
+        columns=("repair", "fixed on A", "broken on A", "fixed on B", "broken on B"),
+        rows=[(name, *found) for name, found in sorted(counts.items())],
+        note="Parts as above. Every repair at the thresholds in use.",
     )
 
 

@@ -13,6 +13,10 @@ Spec = dict[str, Any]
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _PERCENT = {"format": "%"}
 _FIT = {"type": "fit-x", "contains": "padding"}
+_SYSTEMS = {"field": "system", "type": "nominal", "title": None, "sort": None}
+"""Systems in the order of the tables."""
+_BELOW = {"orient": "bottom", "columns": 4, "title": None, "labelLimit": 0}
+"""A legend that is whole however low its chart is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +36,9 @@ def charts(run: Run) -> list[Chart]:
         found.append(_strata(rows, "difficulty", "Multiset-EX by difficulty"))
     if rows := tables.by_database(systems).records():
         found.append(_strata(rows, "database", "Multiset-EX by database", wide=True))
-    found.append(_agreement(run))
     verdicts = [verdict for some in systems.values() for verdict in some]
     found += [_sweep(thresholds.sweep(verdicts, p).records(), p) for p in thresholds.patches(run)]
-    return found
+    return [*found, _agreement(run)]
 
 
 def _spec(values: Sequence[Mapping[str, Any]], **more: Any) -> Spec:
@@ -56,11 +59,11 @@ def _gap(run: Run) -> Chart:
             values.append(
                 {"system": name, "metric": title, "score": one[metric], "low": low, "high": high}
             )
-    y = {"field": "system", "type": "nominal", "title": None}
-    offset = {"field": "metric"}
-    color = {"field": "metric", "type": "nominal", "title": None}
-    scale = {"zero": False}
-    x = {"field": "score", "type": "quantitative", "axis": _PERCENT, "scale": scale, "title": None}
+    order = ["Set-EX", "Multiset-EX"]
+    offset = {"field": "metric", "sort": order}
+    color = {"field": "metric", "type": "nominal", "sort": order, "legend": _BELOW}
+    scale, axis = {"zero": False}, {**_PERCENT, "tickCount": 6}
+    x = {"field": "score", "type": "quantitative", "axis": axis, "scale": scale, "title": None}
     tooltip = [
         {"field": "system"},
         {"field": "metric"},
@@ -68,7 +71,7 @@ def _gap(run: Run) -> Chart:
         {"field": "low", "format": ".2%"},
         {"field": "high", "format": ".2%"},
     ]
-    shared = {"y": y, "yOffset": offset, "color": color, "tooltip": tooltip}
+    shared = {"y": _SYSTEMS, "yOffset": offset, "color": color, "tooltip": tooltip}
     layers = [
         {
             "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
@@ -88,9 +91,14 @@ def _causes(run: Run) -> Chart:
         if row[name]
     ]
     encoding = {
-        "y": {"field": "system", "type": "nominal", "title": None},
+        "y": _SYSTEMS,
         "x": {"field": "answers", "type": "quantitative", "title": "answers not right"},
-        "color": {"field": "cause", "type": "nominal", "scale": {"scheme": "tableau20"}},
+        "color": {
+            "field": "cause",
+            "type": "nominal",
+            "scale": {"scheme": "tableau20"},
+            "legend": _BELOW,
+        },
         "order": {"field": "answers", "sort": "descending"},
         "tooltip": [{"field": "system"}, {"field": "cause"}, {"field": "answers"}],
     }
@@ -103,8 +111,14 @@ def _causes(run: Run) -> Chart:
 def _strata(rows: Sequence[Mapping[str, Any]], field: str, title: str, wide: bool = False) -> Chart:
     values = [{**row, "score": row["Multiset-EX"]} for row in rows if row["n"]]
     encoding = {
-        "x": {"field": field, "type": "nominal", "title": None, "sort": None},
-        "y": {"field": "system", "type": "nominal", "title": None},
+        "x": {
+            "field": field,
+            "type": "nominal",
+            "title": None,
+            "sort": None,
+            "axis": {"labelAngle": -35, "labelLimit": 130},
+        },
+        "y": _SYSTEMS,
         "color": {
             "field": "score",
             "type": "quantitative",
@@ -157,7 +171,13 @@ def _sweep(rows: Sequence[Mapping[str, Any]], patch: thresholds.Patch) -> Chart:
         for what in ("fixed", "broken", "net")
     ]
     encoding = {
-        "x": {"field": "tau", "type": "quantitative", "title": patch.setting},
+        "x": {
+            "field": "tau",
+            "type": "quantitative",
+            "title": patch.setting,
+            # A number of copies has no end; a ratio goes from 0 to 1.
+            "scale": {"type": "log" if max(patch.grid) > 1 else "linear"},
+        },
         "y": {"field": "answers", "type": "quantitative"},
         "color": {
             "field": "what",

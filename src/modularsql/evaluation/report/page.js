@@ -166,7 +166,7 @@ function showAnswer(one) {
   into.append(chips);
   if (!one.counted) into.append(element("p", `Not counted: gold is ${one.gold_status}.`, "note"));
   into.append(element("h3", "Gold"));
-  into.append(element("pre", question.gold || "none"));
+  into.append(element("pre", question.gold || (one.gold_status === "ok" ? "a published result" : "none")));
   into.append(element("h3", "Prediction"));
   into.append(element("pre", one.sql || "none"));
   for (const problem of one.problems) into.append(element("p", problem, "bad"));
