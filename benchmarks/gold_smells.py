@@ -99,6 +99,13 @@ def bugs() -> None:
     wrong = [query for query in queries if query.kinds]
     right = [query for query in queries if not query.kinds]
     print(f"\n## NL2SQL-Bugs: {len(wrong)} wrong and {len(right)} right queries\n")
+    print(
+        "Queries for BIRD that people labelled; findings from the schema alone, since the data of"
+    )
+    print(
+        "most of these databases is not here. A finding says that rows repeat, go missing or melt"
+    )
+    print("together; a wrong column, value or table leaves no trace of that kind.\n")
     by_kind(wrong, right)
     by_rule(wrong, right)
 
@@ -119,11 +126,16 @@ def by_kind(wrong: list[Labelled], right: list[Labelled]) -> None:
         table = [[hits, count - hits], [base, len(right) - base]]
         p = float(fisher_exact(table, alternative="greater").pvalue)
         seen += [kind] * (p < 0.05 / len(kinds))
-        rules = Counter(rule for query in these for rule in query.loud).most_common(2)
+        rules = Counter(sorted(rule for query in these for rule in query.loud)).most_common(2)
         most = ", ".join(f"{rule} {n}" for rule, n in rules)
         print(f"| {kind} | {count} | {_share(hits, count)} | {_any(these)} | {p:.2g} | {most} |")
+    unseen = [k for k in kinds if not any(query.loud for query in wrong if k in query.kinds)]
     print(
-        f"\n{len(seen)} of {len(kinds)} kinds are found more often than right queries are flagged "
+        f"\nA warning or error stands on some query of {len(kinds) - len(unseen)} of {len(kinds)} "
+        f"kinds, but so it does on {_share(base, len(right))} of the right queries."
+    )
+    print(
+        f"{len(seen)} of {len(kinds)} kinds are found more often than right queries are flagged "
         f"(Fisher's exact test, one-sided, p < 0.05 / {len(kinds)}): {'; '.join(seen) or 'none'}."
     )
 
@@ -133,12 +145,13 @@ def by_rule(wrong: list[Labelled], right: list[Labelled]) -> None:
     print("\n| rule (warning or error) | wrong | right | precision |\n|---|---|---|---|")
     on_wrong = Counter(rule for query in wrong for rule in query.loud)
     on_right = Counter(rule for query in right for rule in query.loud)
-    for rule, total in (on_wrong + on_right).most_common():
+    for rule, total in sorted((on_wrong + on_right).items(), key=lambda one: (-one[1], one[0])):
         hits = on_wrong[rule]
         print(f"| {rule} | {hits} | {on_right[rule]} | {hits / total:.2f} |")
     hits, misses = (sum(bool(query.loud) for query in some) for some in (wrong, right))
     print(f"| any | {hits} | {misses} | {hits / (hits + misses):.2f} |")
-    print(f"\nWithout any finding, {len(wrong) / (len(wrong) + len(right)):.2f} would be wrong.")
+    share = len(wrong) / (len(wrong) + len(right))
+    print(f"\nFlagging at random would have a precision of {share:.2f}.")
 
 
 def _any(queries: list[Labelled]) -> str:
