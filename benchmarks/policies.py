@@ -35,6 +35,16 @@ SETTINGS = Settings(timeout=5.0, policy=POLICY, max_rows=2_000_000, evidence_sec
 LOUD = (Severity.WARNING, Severity.ERROR)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A query that was right and is so no more: what was asked, done, and why it was done."""
+
+    question: str
+    repair: str
+    why: str
+    gold: str
+
+
 _RUNTIME = frozenset(
     "empty_result exec_error timeout refused truncated unparsed sql_extracted".split()
 )
@@ -58,7 +68,7 @@ class Tally:
     flagged: Counter[str] = field(default_factory=Counter)
     applied: Counter[str] = field(default_factory=Counter)
     fixed: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
+    broken: dict[str, Broken] = field(default_factory=dict)
     set_lost: int = 0
 
     def add(self, id_: str, gold: list[Row], before: Answer, after: Answer) -> None:
@@ -93,10 +103,26 @@ class Tally:
             self.fixed.append(id_)
             self.by_rule[names, "fixed"] += 1
         elif as_bag and not now:
-            self.broken.append(id_)
+            self.broken[id_] = _broken(after, gold)
             self.by_rule[names, "broken"] += 1
         else:
             self.by_rule[names, "neither"] += 1
+
+
+def _broken(after: Answer, gold: list[Row]) -> Broken:
+    """Why a repair was applied: the finding that it answers, which names what decided."""
+    done = after.applied[0]
+    found = [f for f in after.findings if any(r.name == done for r in f.repairs)]
+    why = " ".join(f.message for f in found)
+    if not any(f.rule == "repeated_values" for f in found):
+        why += " Nothing in the question, the order or a LIMIT speaks for the copies."
+    rows, different, now = len(gold), len(set(gold)), len(after.rows)
+    return Broken(
+        question=after.question or "",
+        repair=" + ".join(dict.fromkeys(after.applied)),
+        why=why,
+        gold=f"{rows:,} rows, {different:,} different; {now:,} after the repair",
+    )
 
 
 class Databases:
@@ -206,6 +232,23 @@ def _changes(tallies: dict[str, Tally]) -> list[str]:
         if t.fixed or t.broken:
             fixed, broken = ", ".join(t.fixed) or "none", ", ".join(t.broken) or "none"
             lines.append(f"- {name}: fixed {fixed}; broken {broken}")
+    return [*lines, "", *_broken_table(tallies)]
+
+
+def _broken_table(tallies: dict[str, Tally]) -> list[str]:
+    """Each query that was broken, systems that wrote the same one together."""
+    systems: dict[tuple[str, Broken], list[str]] = {}
+    for name, t in tallies.items():
+        for id_, broken in t.broken.items():
+            systems.setdefault((id_, broken), []).append(name)
+    if not systems:
+        return ["Nothing was broken."]
+    lines = ["What was broken, and why:", ""]
+    lines.append("| question | systems | repair | what decided | gold returns |")
+    lines.append("|---|---|---|---|---|")
+    for (id_, one), names in sorted(systems.items(), key=lambda item: item[0][0]):
+        cells = (f"{id_}: {one.question}", ", ".join(names), one.repair, one.why, one.gold)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
 
 
