@@ -290,6 +290,17 @@ def test_text_keys_of_other_dialects_are_read_as_they_compare(dialect: str) -> N
     assert keys(read(merged, tables)) == "k"
 
 
+def test_having_may_mean_an_output_before_a_column() -> None:
+    """MySQL: `HAVING x` is the output x where the column x is not grouped by."""
+    columns = tuple(Column(name=name, type="INT") for name in ("id", "x"))
+    key = Key(columns=("id",), kind="primary", null_distinct=False)
+    tables = Catalog(dialect="mysql", tables=(Table(name="t", columns=columns, keys=(key,)),))
+    assert keys(read("SELECT id, x AS q FROM t GROUP BY id, x HAVING id = 2", tables)) == "()"
+    assert (
+        keys(read("SELECT id, x AS q, 2 AS id FROM t GROUP BY t.id HAVING id = 2", tables)) == "id"
+    )
+
+
 def test_a_query_that_reads_ctes_of_ctes_without_end_is_left_alone() -> None:
     parts = ["c0 AS (SELECT id FROM hero)"]
     parts += [f"c{i} AS (SELECT a.id FROM c{i - 1} a, c{i - 1} b)" for i in range(1, 12)]
