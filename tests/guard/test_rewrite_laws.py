@@ -23,7 +23,7 @@ from modularsql.rows import Rows, distinct_rows
 LIMITS = Limits(seconds=10)
 OTHER_READINGS = ("move_filter_to_on", "keep_groups")
 # What these answer (LIMIT, a bare column, rows stored twice) is only on their pages.
-ON_PAGES = {"distinct_after_limit", "group_bare_columns", "distinct_source"}
+ON_PAGES = {"distinct_after_limit", "group_bare_columns", "top_of_group", "distinct_source"}
 CASES = 300
 SEEDS = (1, 2, 3)
 TABLES = """
@@ -145,6 +145,8 @@ def told(chance: Random) -> Case:
         (f"SELECT p.id, COUNT(*) {left} GROUP BY p.id",
          f"SELECT p.id, COUNT(c.id) {left} GROUP BY p.id"),
         (f"SELECT p.id, c.id FROM parent p, child c WHERE {size}",
+         f"SELECT p.id, c.id FROM parent p JOIN child c ON c.parent = p.id WHERE {size}"),
+        (f"SELECT p.id, c.id FROM parent p JOIN child c ON c.parent = c.id WHERE {size}",
          f"SELECT p.id, c.id FROM parent p JOIN child c ON c.parent = p.id WHERE {size}"),
         ("SELECT SUM(x) FROM (SELECT size AS x FROM parent UNION SELECT cost FROM child) AS u",
          "SELECT SUM(x) FROM (SELECT size AS x FROM parent UNION ALL SELECT cost FROM child) AS u"),
