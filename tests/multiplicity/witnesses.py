@@ -42,6 +42,13 @@ WITNESSES: dict[str, Witness] = {
     "USING always shows the left column": Witness(
         _TWO, "SELECT id FROM a RIGHT JOIN b USING (id) WHERE a.id IS NULL"
     ),
+    "NULL meets NULL in a FULL JOIN with USING": Witness(
+        """
+        CREATE TABLE a(k INTEGER, t INTEGER); CREATE TABLE b(k INTEGER, t INTEGER);
+        INSERT INTO a VALUES (1, NULL); INSERT INTO b VALUES (1, NULL);
+        """,
+        "SELECT k, t, a.k AS p FROM a FULL JOIN b USING (k, t)",
+    ),
     "t.* shows its own column after a FULL JOIN": Witness(
         _TWO, "SELECT a.* FROM a FULL JOIN b USING (id) WHERE a.id IS NULL"
     ),

@@ -37,13 +37,14 @@ def explained(
     said = failure.message.casefold()
     for block in query.blocks():
         for _, node, finding in _told(block, statement, catalog):
-            if node.name.casefold() in said:
+            if any(part.name.casefold() in said for part in node.parts):
                 near = finding.measured.get("nearest")
                 words = f"Did you mean {near}?" if near else finding.message
+                stop = "" if rejected.message.endswith(("!", "?")) else "."
                 known = not near and not finding.tables  # nothing that the database did not say
                 return replace(
                     rejected,
-                    message=rejected.message if known else f"{rejected.message}. {words}",
+                    message=rejected.message if known else f"{rejected.message}{stop} {words}",
                     line=finding.line,
                     column=finding.column,
                     tables=finding.tables,
