@@ -20,6 +20,11 @@ _TWO = """
     INSERT INTO a VALUES (1, 1), (2, 1); INSERT INTO b VALUES (2, 5), (3, 6), (4, 6);
 """
 
+_MIXED = """
+    CREATE TABLE a(x INTEGER); CREATE TABLE b(y TEXT);
+    INSERT INTO a VALUES (1); INSERT INTO b VALUES ('1'), ('01');
+"""
+
 WITNESSES: dict[str, Witness] = {
     "a comma binds as JOIN does": Witness(
         """
@@ -70,4 +75,23 @@ WITNESSES: dict[str, Witness] = {
     "DISTINCT ON takes a column before an alias": Witness(
         _TWO, "SELECT DISTINCT ON (y) id AS y, y AS z FROM b ORDER BY id"
     ),
+    "UNION ALL keeps the keys of its branches": Witness(
+        _TWO,
+        "SELECT 1 AS w, id FROM a WHERE id = 1 UNION ALL SELECT 2, id FROM b WHERE id = 2",
+    ),
+    "any column tells branches apart": Witness(
+        _TWO, "SELECT 1 AS w, id FROM a UNION ALL SELECT 1, id FROM b"
+    ),
+    "values stay what they are in a UNION": Witness(
+        _MIXED, "SELECT x FROM (SELECT x FROM a UNION SELECT y FROM b) AS u"
+    ),
+    "columns of a UNION are of one kind": Witness(
+        _MIXED, "SELECT x FROM (SELECT x FROM a UNION ALL SELECT y FROM b) AS u WHERE x = 1"
+    ),
+    "a recursive CTE is run once": Witness(
+        _TWO,
+        "WITH RECURSIVE n(w, i) AS (SELECT 1, 1 UNION ALL SELECT DISTINCT 2, 7 FROM n LIMIT 5) "
+        "SELECT w FROM n",
+    ),
+    "a CTE hides no table": Witness(_TWO, "WITH a AS (SELECT y AS id FROM b) SELECT id FROM a"),
 }
