@@ -30,6 +30,7 @@ CREATE TABLE plan(room INTEGER, day INTEGER, price INTEGER);
 INSERT INTO plan VALUES (1, 1, 10), (1, 2, 20), (2, 1, 30), (2, 2, 40);
 CREATE VIEW known AS SELECT code, age FROM guest;
 """
+SUMMED = "SELECT SUM(s.nights) FROM stay s JOIN guest g ON g.code = s.code"
 
 
 @pytest.fixture(params=["sqlite", "duckdb"])
@@ -47,9 +48,11 @@ class Asked:
         self.close, self.catalog = engine.close, engine.catalog
         self.compares_bytes = engine.compares_bytes
         self.asked: list[str] = []
+        self.seconds: list[float] = []
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         self.asked.append(sql)
+        self.seconds.append(limits.seconds)
         if sql.startswith(self.deaf):
             return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
         return self.engine.execute(sql, params, limits=limits)
@@ -77,6 +80,26 @@ def observed(engine: Engine, sql: str, memory: Memory | None = None) -> dict[str
         for table in catalog or ()
         if any(key.evidence == Evidence.OBSERVED for key in table.keys)
     }
+
+
+@pytest.mark.parametrize(("own", "seconds"), [(0.01, [0.5]), (0.05, [0.5]), (100.0, [])])
+def test_keys_take_a_quarter_of_what_probes_may(
+    open_database: Open, own: float, seconds: list[float]
+) -> None:
+    """What would take more (SQLite does not say; as long as the query) is not asked."""
+    engine = Asked(open_database("sqlite", BARE))
+    session = Session(
+        engine=engine, params=None, limits=Limits(probe_seconds=2, seconds=900), clock=lambda: 0.0
+    )
+    session.run(SUMMED)
+    session.own = own
+    tree = parse_text(SUMMED, "sqlite")
+    assert not isinstance(tree, Unparsed)
+    query = infer(tree, engine.catalog())
+    assert query is not None
+    engine.seconds.clear()
+    observe(issues(Analysis(query=query, catalog=engine.catalog())), session, Memory())
+    assert sorted(set(engine.seconds)) == seconds
 
 
 def run(engine: Engine, sql: str, **more: Any) -> Answer:

@@ -18,6 +18,9 @@ from modularsql.records import Evidence, Failure
 _SECONDS = 1.0
 """What looking for keys may take, or as long as the query itself took."""
 
+_SHARE = 0.25
+"""Of what is left for probes: what is found without keys is to be measured as well."""
+
 _MOST = 4_096
 
 
@@ -54,7 +57,7 @@ def observe(issues: Sequence[Issue], session: Session, memory: Memory = MEMORY) 
     if not any(map(is_open, issues)):
         return None
     catalog = session.engine.catalog()
-    purse, version = session.purse(_SECONDS), session.version()
+    purse, version = session.purse(_SECONDS, _SHARE), session.version()
 
     def upheld(asked: Catalog, grade: Evidence) -> Catalog:
         answers = {c: _answer(c, version, purse, memory) for c in checks(asked, grade)}

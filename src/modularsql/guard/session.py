@@ -133,9 +133,13 @@ class Session:
         """What changes when the data may have changed; None where the engine cannot tell."""
         return self.engine.version() if isinstance(self.engine, Versioned) else None
 
-    def purse(self, seconds: float) -> "Purse":
-        """A part of what probes may take: so many seconds, or what the query took."""
-        return Purse(session=self, end=self.clock() + max(seconds, self.own or 0.0))
+    def purse(self, seconds: float, share: float = 1.0) -> "Purse":
+        """A part of what probes may take: so many seconds, or what the query took.
+
+        Never more than a share of what is left for all of them.
+        """
+        wanted = max(seconds, self.own or 0.0)
+        return Purse(session=self, end=self.clock() + min(wanted, share * self.left_for_probes()))
 
     def _within(self, seconds: float) -> Limits:
         """The limits with so much time; `dataclasses.replace` is slow for what runs so often."""
