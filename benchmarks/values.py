@@ -304,9 +304,9 @@ def main() -> None:
         folder = Path(name)
         lexical(values, questions, folder)
         per_column(values, vectors, wanted, exact, folder)
-        per_database(vectors, wanted, exact)
         if given.chroma:
             chroma(given.chroma, vectors, wanted, exact, folder)
+        per_database(vectors, wanted, exact)
 
 
 if __name__ == "__main__":

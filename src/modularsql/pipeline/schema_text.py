@@ -9,7 +9,7 @@ from modularsql.pipeline.prompting import quoted, tokens
 from modularsql.pipeline.state import Linked
 from modularsql.ports import Match
 
-_LONGEST_DESCRIPTION = 120
+_LONGEST_DESCRIPTION = 80
 
 
 ExampleValues = Mapping[tuple[str, str], tuple[str, ...]]
