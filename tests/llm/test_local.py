@@ -63,7 +63,7 @@ def test_a_question_goes_the_whole_way_with_a_model_in_a_file(
     before = (tmp_path / "shop.sqlite").read_bytes()
     settings = Settings(
         model=f"local:{model_file}", threads=1, samples=1, linking_samples=1,
-        index_dir=str(tmp_path),
+        without="generation.skeleton,generation.divide", index_dir=str(tmp_path),
     )  # fmt: skip
     request = AskRequest(target=str(tmp_path / "shop.sqlite"), settings=settings)
     with conversation(request) as talk:
