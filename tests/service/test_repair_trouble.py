@@ -112,19 +112,19 @@ def test_workers_that_cannot_start_are_an_error_with_a_next_step(
 def test_a_pool_that_breaks_later_goes_on_with_the_next_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tasks = [Task(id=str(at), database="d", sql="s") for at in range(5)]
+    tasks = [Task(database="d", sql=str(at)) for at in range(5)]
 
     def some_pool(left: list[Task], *_: object) -> object:
         """Answers question 0, breaks at 1, answers 2 and breaks, and so on."""
-        yield from ([Repaired(id=t.id, status="ok")] for t in left[:1] if int(t.id) % 2 == 0)
+        yield from ([Repaired(status="ok", sql=t.sql)] for t in left[:1] if int(t.sql) % 2 == 0)
 
     monkeypatch.setattr(workers, "_in_one_pool", some_pool)
     found = list(in_workers.guard_all(tasks, Settings()))
-    assert [(one.id, one.status) for one in found] == [
+    assert [(one.sql, one.status) for one in found] == [
         ("0", "ok"),
-        ("1", "died"),
+        (None, "died"),
         ("2", "ok"),
-        ("3", "died"),
+        (None, "died"),
         ("4", "ok"),
     ]
 

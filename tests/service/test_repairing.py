@@ -13,6 +13,8 @@ import pytest
 from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.evaluation.predictions import BIRD_MARK
+from modularsql.service import in_workers
+from modularsql.service.in_workers import Repaired
 from modularsql.service.repairing import RepairRequest, RepairSummary, repair
 
 Repair = Callable[..., RepairSummary]
@@ -87,6 +89,51 @@ SHAPES: dict[str, tuple[str, str]] = {
         f"{DISTINCT}\tshop\r\n{FINE}\tshop",
     ),
 }
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_what_several_questions_ask_is_asked_once_and_counted_for_each(
+    repaired: Repair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        in_workers, "guarded", lambda task: asked.append(task) or Repaired(status="ok", sql="new")
+    )
+    summary = repaired([COPIES, FINE, COPIES, COPIES], ["shop", "shop", "club", "shop"])
+    assert [(Path(one.database).stem, one.sql) for one in asked] == [
+        ("club", COPIES),
+        ("shop", COPIES),
+        ("shop", FINE),
+    ]
+    assert summary.by_status == Counter(ok=4)
+    assert list(summary.changes) == ["q2", "q0", "q3", "q1"]
+    assert json.loads(written(tmp_path)) == ["new"] * 4
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_policy_that_reads_questions_is_asked_for_each_of_them(
+    repaired: Repair, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        in_workers, "guarded", lambda task: asked.append(task) or Repaired(status="ok")
+    )
+    words = ("Which?", "Which different?", "Which?")
+    asks = zip("abc", words, strict=True)
+    lines = [{"id": i, "db": "shop", "question": text} for i, text in asks]
+    (tmp_path / "worded.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "pred.json").write_text(json.dumps([COPIES] * 3))
+    for policy, wanted in (("paper", [""]), ("grain", ["Which?", "Which different?"])):
+        asked.clear()
+        request = RepairRequest(
+            dataset=str(tmp_path / "worded.jsonl"),
+            predictions=tmp_path / "pred.json",
+            db_root=root,
+            out=tmp_path / "out",
+            settings=Settings(jobs=1, policy=policy),
+        )
+        assert repair(request).by_status == Counter(ok=3)
+        assert [one.question for one in asked] == wanted
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -53,7 +53,7 @@ class Pick:
 def rescue(state: State) -> State:
     """Rescue the query as it stands."""
     now = state.now or state.probe
-    return _rescued(state, current(state), trigger_of(now, state.failure))
+    return _rescued(state, state, trigger_of(now, state.failure))
 
 
 def rescue_raw(state: State) -> State:
@@ -70,7 +70,7 @@ def rescue_patched(state: State) -> State:
     """Rescue where the raw query was flagged; the judge sees the patched one (v1 in the text)."""
     if state.raw is None:
         return state
-    return _rescued(state, current(state), trigger_of(state.raw.probe, state.raw.failure))
+    return _rescued(state, state, trigger_of(state.raw.probe, state.raw.failure))
 
 
 def outvote(state: State) -> State:
@@ -119,10 +119,16 @@ def current(state: State) -> Tried | None:
     )
 
 
-def _rescued(state: State, base: Tried | None, trigger: str | None) -> State:
-    """Rescue what the probe flagged, where the policy has a chooser and it has what it needs."""
+def _rescued(state: State, shown: State, trigger: str | None) -> State:
+    """Rescue what the probe flagged, where the policy has a chooser and it has what it needs.
+
+    `shown` is what a candidate competes with.
+    """
     by = state.policy.order.choose
-    if base is None or trigger is None or by is None or not _is_heard(state, trigger):
+    if trigger is None or by is None or not _is_heard(state, trigger):
+        return state
+    base = current(shown)
+    if base is None:
         return state
     by = _INSTEAD.get(by, by) if state.model is None else by
     if (missing := _missing(by, state)) is not None:

@@ -21,7 +21,6 @@ from modularsql.guard.policy import PatchName, Policy, StepName
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
 from modularsql.guard.rescue import (
-    current,
     outvote,
     probe_again,
     rescue,
@@ -129,7 +128,7 @@ def analyse(state: State) -> State:
 
 def patch(state: State) -> State:
     """Try the policy's patches in order; keep one that held its check where asked to fix."""
-    state = state._replace(raw=current(state))
+    state = state._replace(raw=state)
     if state.policy.grain:
         return mend(state)
     statement = state.statement

@@ -4,7 +4,6 @@ from functools import partial
 from typing import NamedTuple
 
 from modularsql.config import Settings
-from modularsql.guard.candidates import Tried
 from modularsql.guard.grain import Seen
 from modularsql.guard.policy import Policy
 from modularsql.guard.session import Counts, Session
@@ -20,8 +19,8 @@ class State(NamedTuple):
     """Grows by `_replace`, many times a query: no other frozen kind copies as quickly.
 
     `allowed` and `notes_in_sql` say which rules are to be silent.
-    `probe` is about the query as given; `now` about the one that stands in its place, `raw` all
-    that is known of the query before patches. `asked` and `hint` are words for a model.
+    `probe` is about the query as given; `now` about the one that stands in its place, `raw` is the
+    state before patches. `asked` and `hint` are words for a model.
     """
 
     sql: str
@@ -45,7 +44,7 @@ class State(NamedTuple):
     hint: str = ""
     candidates: tuple[str, ...] = ()
     model: Model | None = None
-    raw: Tried | None = None
+    raw: "State | None" = None
     now: Probe | None = None
     rescue: Rescue | None = None
     seen: Seen | None = None

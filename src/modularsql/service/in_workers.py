@@ -27,9 +27,8 @@ _MOST_CALLS = 4  # of a model for one question: two votes, each asked for twice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One question as it travels to a worker; without `repairs` it is only looked at."""
+    """A query as it travels to a worker; without `repairs` it is only looked at."""
 
-    id: str
     database: str
     sql: str
     question: str = ""
@@ -40,9 +39,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """What became of one question; `sql` is None where nothing changed."""
+    """What became of one query; `sql` is None where nothing changed."""
 
-    id: str
     status: str
     rules: tuple[str, ...] = ()
     sql: str | None = None
@@ -101,7 +99,7 @@ def _smaller(task: Task, loss: Loss) -> Sequence[Task]:
 
 
 def _lost(task: Task, loss: Loss) -> Repaired:
-    return Repaired(id=task.id, status=loss.status, problem=loss.problem)
+    return Repaired(status=loss.status, problem=loss.problem)
 
 
 _opened: Opened | None = None
@@ -130,15 +128,14 @@ def guarded(task: Task) -> Repaired:
             )
     except ModularSqlError as error:
         status = "locked" if error.kind == "locked" else "no_database"
-        return Repaired(id=task.id, status=status, problem=error.message)
+        return Repaired(status=status, problem=error.message)
     except MemoryError:
         problem = f"no memory left (worker_memory_mb is {settings.worker_memory_mb:,})"
-        return Repaired(id=task.id, status="died", problem=problem)
+        return Repaired(status="died", problem=problem)
     except Exception as error:  # a mistake of ours: this question is lost, the others are not
         problem = f"the guard failed: {type(error).__name__}: {error}"
-        return Repaired(id=task.id, status="died", problem=problem)
+        return Repaired(status="died", problem=problem)
     return Repaired(
-        id=task.id,
         status=_status(answer),
         rules=answer.applied,
         sql=answer.final_sql if answer.applied else None,

@@ -24,6 +24,7 @@ from modularsql.guard.probe import TRIGGERS
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Model
+from modularsql.records import Cost
 from modularsql.service.in_workers import Repaired, Task, guard_all
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.rescuing import RescueSummary
@@ -130,9 +131,9 @@ def repair(request: RepairRequest) -> RepairSummary:
     sqls: dict[str, str] = {}
     given = _Given(predictions=predictions, dataset=dataset, databases=databases, pools=pools)
     with closing(_guarded(given, request.settings, model)) as results:
-        for done, one in enumerate(results, 1):
+        for done, (question, one) in enumerate(results, 1):
             summary.add(one)
-            _take(one, predictions, sqls, summary)
+            _take(question, one, predictions, sqls, summary)
             request.progress(done, summary.questions)
     write_predictions(predictions, sqls, request.out)
     return summary
@@ -147,16 +148,20 @@ def _check_is_new(out: Path, sources: Iterable[Path]) -> None:
 
 
 def _take(
-    one: Repaired, predictions: Predictions, sqls: dict[str, str], summary: RepairSummary
+    question: str,
+    one: Repaired,
+    predictions: Predictions,
+    sqls: dict[str, str],
+    summary: RepairSummary,
 ) -> None:
     """One SQL that the format cannot hold (a line break inside a literal) costs only itself."""
     if one.sql is None:
         return
-    if fits(predictions, one.id, one.sql):
-        sqls[one.id] = one.sql
-        summary.changes[one.id] = one.rules
+    if fits(predictions, question, one.sql):
+        sqls[question] = one.sql
+        summary.changes[question] = one.rules
     else:
-        summary.unwritable.append(one.id)
+        summary.unwritable.append(question)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,26 +176,31 @@ class _Given:
 
 def _guarded(
     given: _Given, settings: Settings, model: Model | None
-) -> Generator[Repaired, None, None]:
-    tasks = []
+) -> Generator[tuple[str, Repaired], None, None]:
+    """The id of each question and what became of it; what several ask in one way, is asked once."""
+    reads = model is not None or choose_policy(settings.policy, settings).grain
+    tasks: dict[Task, list[str]] = {}
     for question, prediction in zip(given.dataset.questions, given.predictions.items, strict=True):
         path = given.databases[question.db]
         if not prediction.sql:
-            yield Repaired(id=question.id, status="no_sql")
+            yield question.id, Repaired(status="no_sql")
         elif path is None:
-            yield Repaired(id=question.id, status="no_database")
+            yield question.id, Repaired(status="no_database")
         else:
-            tasks.append(
-                Task(
-                    id=question.id,
-                    database=str(path),
-                    sql=prediction.sql,
-                    question=question.question,
-                    hint=question.hint,
-                    candidates=given.pools.get(question.id, ()),
-                )
+            task = Task(
+                database=str(path),
+                sql=prediction.sql,
+                question=question.question if reads else "",
+                hint=question.hint if reads else "",
+                candidates=given.pools.get(question.id, ()),
             )
-    # Questions on one database in a row: a worker then opens few.
-    tasks.sort(key=lambda task: task.database)
+            tasks.setdefault(task, []).append(question.id)
+    # Queries on one database in a row: a worker then opens few.
+    ordered = sorted(tasks, key=lambda task: task.database)
     # Findings are not shown here, so nothing is measured for a reader.
-    yield from guard_all(tasks, replace(settings, evidence_seconds=0), model)
+    with closing(guard_all(ordered, replace(settings, evidence_seconds=0), model)) as results:
+        for task, one in zip(ordered, results, strict=True):
+            first, *others = tasks[task]
+            yield first, one
+            # What a model cost, it cost once.
+            yield from ((other, replace(one, cost=Cost())) for other in others)
