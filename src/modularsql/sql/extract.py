@@ -7,12 +7,12 @@ prose is never run. Markdown is read by a Markdown parser.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-
-# Only what is looked for, so that no text is slow to read.
-_MARKDOWN = MarkdownIt("zero").enable(["fence", "list", "blockquote", "backticks"])
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 # A query does not end before a line that begins with one of these, nor after one of the first.
 _OPENING = (
@@ -76,7 +76,7 @@ def begins_query(text: str, at: int = 0) -> bool:
 
 def fences(text: str) -> Iterator[Place]:
     """The contents of fenced code blocks in their order, then those of code spans."""
-    blocks = _MARKDOWN.parse(text)
+    blocks = _markdown().parse(text)
     fenced = [block for block in blocks if block.type == "fence"]
     at = 0
     for number, block in enumerate(fenced, 1):
@@ -92,6 +92,15 @@ def fences(text: str) -> Iterator[Place]:
         for span in block.children or ():
             if span.type == "code_inline" and (start := text.find(span.content)) >= 0:
                 yield Place(start=start, end=start + len(span.content), how="a code span")
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    """Knows only what is looked for, so that no text is slow to read."""
+    # Imported here: most texts are SQL and nothing else, and the import takes longer than those.
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("zero").enable(["fence", "list", "blockquote", "backticks"])
 
 
 def lines(text: str) -> Iterator[Place]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
@@ -102,8 +101,7 @@ def _plain(tree: exp.Expr, tokens: Sequence[Token]) -> exp.Expr:
 
     PostgreSQL's marks the IS instead, and who does not look at the mark takes it for the opposite.
     """
-    words = pairwise(token.token_type for token in tokens)
-    if any(pair == (TokenType.IS, TokenType.NOT) for pair in words):
+    if any(token.token_type == TokenType.IS for token in tokens):
         for found in list(tree.find_all(exp.Is)):
             if found.args.get("negate"):
                 found.set("negate", None)
