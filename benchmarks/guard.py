@@ -119,7 +119,7 @@ def repair_lines(folder: Path) -> list[Line]:
     turns = []
     for _ in range(_TURNS):
         plain = best(lambda: _execute_once(todo), 1)
-        parsing = best(lambda: (_parse_once(queries), _parse_once(queries)), 1)
+        parsing = best(lambda: _parse_once(queries * 2), 1)
         turns.append((plain, parsing / 2, _repair_seconds(predictions, folder)))
     ratios = [spent / (plain + 2 * parsing) for plain, parsing, spent in turns]
     what = f"repair of {len(todo):,} Spider dev queries / (run once + 2 parses)"

@@ -14,7 +14,7 @@ from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.evaluation.predictions import BIRD_MARK
 from modularsql.service import in_workers
-from modularsql.service.in_workers import Repaired
+from modularsql.service.in_workers import Repaired, Task
 from modularsql.service.repairing import RepairRequest, RepairSummary, repair
 
 Repair = Callable[..., RepairSummary]
@@ -95,10 +95,13 @@ SHAPES: dict[str, tuple[str, str]] = {
 def test_what_several_questions_ask_is_asked_once_and_counted_for_each(
     repaired: Repair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
-    monkeypatch.setattr(
-        in_workers, "guarded", lambda task: asked.append(task) or Repaired(status="ok", sql="new")
-    )
+    asked: list[Task] = []
+
+    def answer(task: Task) -> Repaired:
+        asked.append(task)
+        return Repaired(status="ok", sql="new")
+
+    monkeypatch.setattr(in_workers, "guarded", answer)
     summary = repaired([COPIES, FINE, COPIES, COPIES], ["shop", "shop", "club", "shop"])
     assert [(Path(one.database).stem, one.sql) for one in asked] == [
         ("club", COPIES),
@@ -114,10 +117,13 @@ def test_what_several_questions_ask_is_asked_once_and_counted_for_each(
 def test_a_policy_that_reads_questions_is_asked_for_each_of_them(
     repaired: Repair, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
-    monkeypatch.setattr(
-        in_workers, "guarded", lambda task: asked.append(task) or Repaired(status="ok")
-    )
+    asked: list[Task] = []
+
+    def answer(task: Task) -> Repaired:
+        asked.append(task)
+        return Repaired(status="ok")
+
+    monkeypatch.setattr(in_workers, "guarded", answer)
     words = ("Which?", "Which different?", "Which?")
     asks = zip("abc", words, strict=True)
     lines = [{"id": i, "db": "shop", "question": text} for i, text in asks]
