@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from modularsql.evaluation.batch import Asked, Batch, Unit, smaller
 from modularsql.evaluation.datasets import Dataset, Question
 from modularsql.evaluation.gold import GoldFile
-from modularsql.evaluation.plan import Asked, Batch, Plan, Unit, make_plan, smaller, without
+from modularsql.evaluation.plan import Plan, make_plan, without
 
 
 def dataset(*golds: tuple[str, str | None]) -> Dataset:

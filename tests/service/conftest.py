@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from modularsql.config import Settings
+from modularsql.evaluation.batch import Batch
 from modularsql.evaluation.log import Record
-from modularsql.evaluation.plan import Batch
 from modularsql.ports import Model
 from modularsql.service import evaluating, in_workers
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate

@@ -12,8 +12,8 @@ import pytest
 from modularsql.config import Settings
 from modularsql.engines.sqlite import SqliteEngine
 from modularsql.errors import InputError
+from modularsql.evaluation.batch import Batch
 from modularsql.evaluation.log import Side
-from modularsql.evaluation.plan import Batch
 from modularsql.evaluation.summary import summary
 from modularsql.records import Failure, FailureKind
 from modularsql.service import run_folder

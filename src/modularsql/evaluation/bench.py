@@ -14,15 +14,14 @@ from modularsql.catalog import Catalog
 from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
 from modularsql.errors import ModularSqlError, SetupError
+from modularsql.evaluation.batch import Asked, Batch, Unit
 from modularsql.evaluation.cause import cause
 from modularsql.evaluation.csv_rows import as_csv, read_gold
 from modularsql.evaluation.further import all_scores, with_ties
 from modularsql.evaluation.gold import GoldFile
-from modularsql.evaluation.log import NOT_RUN, Guarded, Ran, Record
+from modularsql.evaluation.log import NOT_RUN, TOO_SLOW, Guarded, Ran, Record
 from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
-from modularsql.evaluation.plan import Asked, Batch, Unit
-from modularsql.evaluation.run import TOO_SLOW
 from modularsql.evaluation.sides import sides
 from modularsql.ports import Engine, Outcome, Streaming
 from modularsql.records import Failure, FailureKind, Limits, Params

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from modularsql.config import Settings
+from modularsql.evaluation.batch import Asked
 from modularsql.evaluation.bench import Pairing
 from modularsql.evaluation.log import Guarded
-from modularsql.evaluation.plan import Asked
 from modularsql.evaluation.studies.outcomes import GRAIN_OPEN, P1_OPEN, P2_OPEN
 from modularsql.guard.policy import Policy, find_policy
 from modularsql.guard.policy_file import choose_policy

@@ -12,7 +12,7 @@ from typing import Any
 from modularsql.json_values import text
 from modularsql.rows import dup_ratio
 
-NOT_RUN = "not_run"
+NOT_RUN, TOO_SLOW = "not_run", "timeout"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modularsql.evaluation.datasets import Question
-from modularsql.evaluation.log import Ran, Record
+from modularsql.evaluation.log import TOO_SLOW, Ran, Record
 from modularsql.evaluation.plan import Plan
 from modularsql.evaluation.several import NEVER_RAN, combined
-
-TOO_SLOW = "timeout"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

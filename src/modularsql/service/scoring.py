@@ -6,11 +6,11 @@ from pathlib import Path
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
+from modularsql.evaluation.batch import Batch, smaller
 from modularsql.evaluation.bench import Bench, Guarding, Smelling, lost, score_batch
 from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.metrics.tolerant import tolerant_ex
-from modularsql.evaluation.plan import Batch, smaller
 from modularsql.rows.tolerance import Tolerance
 from modularsql.service.opened import Opened
 from modularsql.service.pool import Loss
