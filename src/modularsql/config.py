@@ -88,9 +88,7 @@ class Settings:
     jobs: int = _number(
         0, "Worker processes; 0 = one for each core (predict: questions at once; 0 = 4)", 0, 1024
     )
-    cluster: str = _text(
-        "", "Dask scheduler whose workers do the work of eval, repair, predict: tcp://HOST:8786"
-    )
+    cluster: str = _text("", "Dask scheduler for eval, repair and predict, as tcp://HOST:8786")
     model: str = _text("", "Model: a name at base_url, local:FILE, litellm:NAME or replay:FILE")
     base_url: str = _text("https://api.openai.com/v1", "Server that speaks the OpenAI protocol")
     api_key_variable: str = _text(

@@ -68,7 +68,7 @@ def test_every_option_has_a_help_text() -> None:
 
 
 def test_no_command_has_more_than_ten_options_of_its_own() -> None:
-    shared = {"policy", "timeout", "max_rows", "format_", "config", "verbose", "jobs"}
+    shared = {"policy", "timeout", "max_rows", "format_", "config", "verbose", "jobs", "cluster"}
     shared |= {"model", "budget_usd", "show_values"}  # of every command that may ask a model
     for name in COMMANDS:
         command: click.Command = import_module(f"modularsql.cli.{name}").command
