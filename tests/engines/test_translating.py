@@ -28,6 +28,13 @@ QUERIES: dict[Construct, tuple[str, list[tuple[Any, ...]]]] = {
 }
 
 
+BROKEN_BY_DATA = {
+    "sqlite": "select abs(id - 9223372036854775807 - 2) from t",
+    "mysql": "select (select id from t) from t",
+}
+"""What a database understands, and cannot compute; the rest by a text that is no number."""
+
+
 def run(engine: Engine, sql: str, transpile: str) -> Answer:
     return Guard(engine, "grain", Settings(transpile=transpile)).run(sql)
 
@@ -88,3 +95,12 @@ def test_a_translated_query_is_guarded_like_any_other(make_near: Make) -> None:
     sql = "SELECT [t].[g], SUM([t].[id]) FROM [t] JOIN [c] ON [c].[t] = [t].[id] GROUP BY [t].[g]"
     answer = run(engine, sql, "run")
     assert "fan_out_sum" in [finding.rule for finding in answer.findings]
+
+
+def test_a_query_that_only_the_data_breaks_is_not_foreign(make_near: Make) -> None:
+    engine = make_near(*TABLES)
+    sql = BROKEN_BY_DATA.get(engine.dialect, "select cast(s as integer) from t")
+    for transpile in ("suggest", "run"):
+        answer = run(engine, sql, transpile)
+        assert answer.failure is not None
+        assert [finding.rule for finding in answer.findings] == ["exec_error"]

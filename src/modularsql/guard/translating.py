@@ -33,8 +33,8 @@ def translate(state: State) -> State:
         (r for r in readings(statement.text, _dialect(state)) if _is_taken(r.sql, state.session)),
         None,
     )
-    if reading is None:
-        return state
+    if reading is None or _is_taken(statement.text, state.session):
+        return state  # a query that is understood failed on what stands in the data
     repair = Repair(name=TRANSPILE, safety=Safety.SUGGESTED, sql=reading.sql)
     done = _run(reading, state) if state.settings.transpile == "run" else None
     names = NAMES[reading.dialect], NAMES.get(_dialect(state), _dialect(state))
