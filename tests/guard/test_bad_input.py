@@ -78,6 +78,7 @@ def test_what_the_database_rejects_is_told_in_its_words(guard: Guard, sql: str, 
         ("SELECT player.goals FROM player p", (1, 8), "mean p.goals?"),
         ("SELECT nme FROM team WHERE id = 1", (1, 8), "Did you mean name?"),
         ("SELECT 1 FROM\n playr", (2, 2), "Did you mean player?"),
+        ("SELECT t.nme, (SELECT 1 FROM playr) FROM team t", (1, 30), "Did you mean player?"),
         (
             "SELECT id FROM team WHERE EXISTS (SELECT 1 FROM player WHERE gols = 1)",
             (1, 62),

@@ -4,6 +4,7 @@ Only what is certain is told (`Block.absent`, `Block.ambiguous`). Tables of the 
 no schema file, and some names without parentheses are functions.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -34,10 +35,9 @@ def explained(
     rejected: Finding, failure: Failure, query: Query, statement: Statement, catalog: Catalog
 ) -> Finding:
     """What a database rejects, with its place and more words where it is for a name in it."""
-    said = failure.message.casefold()
     for block in query.blocks():
         for _, node, finding in _told(block, statement, catalog):
-            if any(part.name.casefold() in said for part in node.parts):
+            if any(_names(failure.message, part.name) for part in node.parts):
                 near = finding.measured.get("nearest")
                 words = f"Did you mean {near}?" if near else finding.message
                 stop = "" if rejected.message.endswith(("!", "?")) else "."
@@ -50,6 +50,11 @@ def explained(
                     tables=finding.tables,
                 )
     return rejected
+
+
+def _names(message: str, name: str) -> bool:
+    """Whether a message has the name, and not only as a part of another word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message, re.IGNORECASE) is not None
 
 
 def _told(
