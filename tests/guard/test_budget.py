@@ -163,6 +163,25 @@ def test_a_budget_that_is_spent_asks_the_engine_for_nothing() -> None:
     assert engine.asked == []
 
 
+def test_a_pause_gives_the_query_its_time_back_but_no_new_purse_to_probes() -> None:
+    now = [0.0]
+
+    class Ticking(Scripted):
+        def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
+            now[0] += 2.0
+            return super().execute(sql, params, limits=limits)
+
+    engine = Ticking(ONCE, ONCE)
+    limits = Limits(seconds=30, probe_seconds=5.0)
+    session = Session(engine=engine, params=None, limits=limits, clock=lambda: now[0])
+    session.run("SELECT 1")
+    session.probe("SELECT 2", estimate=False)
+    now[0] += 20.0
+    assert session.resumed().left() == 30
+    assert session.resumed().left_for_probes() == session.left_for_probes() == 3
+    assert session.resumed().own == 2
+
+
 def test_a_guard_closes_its_engine_and_times_every_stage() -> None:
     engine = Scripted(ONCE)
     with Guard(engine) as guard:

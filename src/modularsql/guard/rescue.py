@@ -157,10 +157,7 @@ def _replaced(state: State, base: Tried, trigger: str, by: ChooserName) -> State
         pick = Pick(tried=base, choice=Choice(index=None, outcome="no_reply"), by=by)
         state = _noted(state, f"the rescue came to nothing: {error}")
     # Models and previews took time that belongs to them, not to the repairs that follow.
-    session = replace(state.session)
-    session.own = state.session.own
-    state = state._replace(session=session)
-    state = state._replace(rescue=_record(case, pick, by))
+    state = state._replace(session=state.session.resumed(), rescue=_record(case, pick, by))
     return state if pick.choice.outcome != "chosen" else _taken(state, pick)
 
 

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass, field
 from math import inf
 
@@ -97,10 +98,7 @@ class Session:
         )
         if expected > left:
             return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(expected, left))
-        start = self.clock()
-        outcome = self.run(sql, params, at_most=left)
-        self._spent += self.clock() - start
-        return outcome
+        return self._charged(sql, params, left)
 
     def attempt(self, sql: str) -> Outcome:
         """Execute a changed query."""
@@ -124,10 +122,25 @@ class Session:
     def plan(self, sql: str, params: Params = None) -> Plan | None:
         """What the engine expects of a query; None where it does not say."""
         asking = explaining(sql, self.engine.dialect)
-        outcome = self.run(asking, params) if asking is not None and self.own is not None else None
+        if asking is None or self.own is None:
+            return None
+        outcome = self._charged(asking, params, self.left_for_probes())
         if not isinstance(outcome, Rows) or not outcome.rows:
             return None
         return read_plan(outcome.rows[0], self.engine.dialect)
+
+    def resumed(self) -> "Session":
+        """The same after a pause that is nobody's time: what was spent and learnt stays."""
+        session = copy(self)
+        session._start = session.clock()
+        return session
+
+    def _charged(self, sql: str, params: Params, at_most: float) -> Outcome:
+        """Execute at the cost of what probes may take."""
+        start = self.clock()
+        outcome = self.run(sql, params, at_most)
+        self._spent += self.clock() - start
+        return outcome
 
     def version(self) -> Hashable:
         """What changes when the data may have changed; None where the engine cannot tell."""
