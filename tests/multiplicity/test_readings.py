@@ -13,6 +13,8 @@ from modularsql.multiplicity.question import asks_for_so_many, asks_for_unmatche
         ("Number of programmes of each channel, even those without programmes.", True),
         ("Desks with or without a lamp", True),
         ("Show each desk's lamp, whether it has one or not", True),
+        ("Every desk with its lamp, if there is one.", True),
+        ("Show each desk's lamp if it is red.", False),
         ("Number of programmes of each channel.", False),
         ("Which desks have no lamp?", False),
         ("Which desks are without a lamp?", False),

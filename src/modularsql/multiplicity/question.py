@@ -23,8 +23,8 @@ _EACH = frozenset("each every per".split())
 _ASKING = frozenset("which what".split())
 _BEFORE_ASKING = frozenset("in on at for from of to under with".split())
 _IS = frozenset("is was are were".split())
-_IT = frozenset("it they he she there".split())
-_HAVE = frozenset("has have had is are was were".split())
+_IT = frozenset("it they he she".split())
+_HAVE = frozenset("has have had".split())
 _ALSO = frozenset("also even including or".split())
 _WITHOUT = frozenset("without none".split())
 _MOST = frozenset("most highest largest greatest biggest top maximum".split())
@@ -115,7 +115,7 @@ def asks_for_unmatched(question: Question) -> bool:
     words = question.words
     for at, word in enumerate(words):
         after = words[at + 1 : at + 5]
-        if word == "if" and (after[:1] == ("any",) or (_HAVE & {*after[1:2]} and after[0] in _IT)):
+        if word == "if" and (after[:1] == ("any",) or _is_had(after[:2])):
             return True
         if word in _ALSO and not _WITHOUT.isdisjoint(after):
             return True
@@ -124,6 +124,12 @@ def asks_for_unmatched(question: Question) -> bool:
         if word == "whether" and "not" in words[at + 1 : at + 8]:
             return True
     return False
+
+
+def _is_had(words: tuple[str, ...]) -> bool:
+    """`it has`, `there is`; not `it is`, which tells what it is like."""
+    subject, verb = words if len(words) == 2 else ("", "")
+    return (subject in _IT and verb in _HAVE) or (subject == "there" and verb in _IS)
 
 
 def asks_for_so_many(question: Question, number: int, name: str) -> bool:
