@@ -11,7 +11,7 @@ from modularsql.guard.promises import Checked, check
 from modularsql.guard.session import Session
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.ports import Engine
-from modularsql.records import Limits
+from modularsql.records import Evidence, Limits
 from modularsql.rows import Rows
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement, read_statement
@@ -48,8 +48,10 @@ def shop(request: pytest.FixtureRequest, open_database: Open) -> Engine:
     return engine
 
 
-def checked(shop: Engine, sql: str, rewritten: str) -> Checked | Declined:
-    session = Session(engine=shop, params=None, limits=Limits())
+def checked(
+    shop: Engine, sql: str, rewritten: str, fix: bool = False, spent: bool = False
+) -> Checked | Declined:
+    session = Session(engine=shop, params=None, limits=Limits(), fix=fix)
     statement = read_statement(sql, shop.dialect, 10_000)
     assert isinstance(statement, Statement)
     rows = session.run(sql)
@@ -57,7 +59,9 @@ def checked(shop: Engine, sql: str, rewritten: str) -> Checked | Declined:
     counts = session.counts(sql, rows)
     assert counts is not None
     one: Measured = next(i for i in look(statement, session).issues if i.issue.multipliers)
-    edit = Edit(rewritten, Promise.GROUPS)
+    edit = Edit(rewritten, Promise.GROUPS, Evidence.OBSERVED)
+    if spent:
+        session.limits = Limits(probe_seconds=0, probe_times=0)
     return check(edit, one, statement, Result(sql=sql, rows=rows, counts=counts), session)
 
 
@@ -86,3 +90,10 @@ def test_it_is_looked_up_in_what_a_cte_holds(shop: Engine) -> None:
     done = checked(shop, sql, wrong)
     assert isinstance(done, Declined)
     assert "each row of b once" in done.reason
+
+
+def test_a_value_that_was_not_measured_is_a_doubt(shop: Engine) -> None:
+    sql = f"SELECT SUM(b.amount) {JOINED}"
+    done = checked(shop, sql, f"SELECT SUM(b.amount) {EXISTS}", fix=True, spent=True)
+    assert isinstance(done, Checked)
+    assert done.doubt == "its value was not measured: out of time"

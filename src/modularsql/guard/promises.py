@@ -14,7 +14,7 @@ from modularsql.guard.patches import Result, Untried, rerun
 from modularsql.guard.session import COUNTING, Session, why_not
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
-from modularsql.multiplicity.evidence import at_grain
+from modularsql.multiplicity.evidence import AtGrain, at_grain
 from modularsql.multiplicity.measure import bare
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
@@ -66,7 +66,11 @@ def check(
         elif not why and (not isinstance(seen, Rows) or seen.rows[0][0] != one.distinct):
             return Declined(reason="the rewritten query read other rows")
     problem = _PROMISES[edit.promise](block, *sides, session)
-    problem = problem or _other_value(edit, one, sides[1], session)
+    if not problem and (wanted := _wanted(edit, one, sides[1])) is not None:
+        found = session.probe(written_out(wanted.select, session.engine.dialect), times=COUNTING)
+        if (why := why_not(found)) and edit.evidence != Evidence.ENFORCED:
+            doubt = doubt or f"its value was not measured: {why}"
+        problem = _other_value(one, wanted, found, sides[1])
     return Declined(reason=problem) if problem else Checked(result=after, doubt=doubt)
 
 
@@ -112,23 +116,26 @@ def _with_ctes(select: exp.Select, copy: exp.Select) -> exp.Select:
     return copy
 
 
-def _other_value(edit: Edit, one: Measured, after: Result, session: Session) -> str:
-    """Whether an aggregate is not what it is with each row of the measured entity once."""
+def _wanted(edit: Edit, one: Measured, after: Result) -> AtGrain | None:
+    """What a repaired aggregate must be, where that can be asked for."""
     issue = one.issue
     if edit.promise not in (Promise.SET, Promise.GROUPS) or not issue.multipliers:
-        return ""
-    definitions = _with_ctes(issue.block.select, exp.Select()).args.get("with_")
-    wanted = at_grain(issue, definitions)
-    if wanted is None or len(after.rows.columns) != len(issue.block.outputs):
-        return ""
-    found = session.probe(written_out(wanted.select, session.engine.dialect), times=COUNTING)
+        return None
+    if len(after.rows.columns) != len(issue.block.outputs):
+        return None
+    return at_grain(issue, _with_ctes(issue.block.select, exp.Select()).args.get("with_"))
+
+
+def _other_value(one: Measured, wanted: AtGrain, found: Outcome, after: Result) -> str:
+    """Whether an aggregate is not what it is with each row of the measured entity once."""
     if not isinstance(found, Rows) or found.truncated:
         return ""
     got = [tuple(row[at] for at in wanted.outputs) for row in after.rows.rows]
     near = [_ROUNDED] * len(wanted.outputs)
     if equal_within(comparable(found.rows), comparable(got), near) is not False:
         return ""
-    return f"{text(issue.node)} would not be what it is with each row of {names(issue.entity)} once"
+    entity, shown = names(one.issue.entity), text(one.issue.node)
+    return f"{shown} would not be what it is with each row of {entity} once"
 
 
 _ROUNDED = Tolerance(relative=1e-9, absolute=1e-9)
