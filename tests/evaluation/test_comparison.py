@@ -71,6 +71,13 @@ def test_before_and_after_the_guard() -> None:
         answers_of(run, "r", "one", "paper")
 
 
+def test_an_answer_whose_guard_was_lost_stays_as_predicted() -> None:
+    tried = verdict(0, guarded=[outcome("grain", "semi_join", bag=1.0)])
+    run = run_of([tried, verdict(1, set_ex=1.0)])
+    found = answers_of(run, "r", "one", "grain").verdicts
+    assert [found[name].scores["set_ex"] for name in ("q0", "q1")] == [1.0, 1.0]
+
+
 def test_a_system_must_be_named_where_there_are_several() -> None:
     run = run_of(answers("1"))
     two = replace(run, verdicts={**run.verdicts, "two": run.verdicts["one"]})

@@ -78,3 +78,18 @@ def test_the_guard_is_right_where_it_is_right_on_every_database() -> None:
     assert (found.policy, found.multiset_ex) == ("paper", 0.0)
     (found,) = combined([guarded(1.0, 0.0)]).guarded
     assert found.multiset_ex == 1.0
+
+
+def test_a_repair_on_one_database_is_one_and_a_guard_lost_on_one_is_lost() -> None:
+    one, other = (
+        replace(record(1.0), guarded=(outcome("paper", *names, bag=1.0),)) for names in ((), "x")
+    )
+    assert combined([[one], [other]]).guarded[0].applied == ("x",)
+    assert combined([[one], [record(1.0)]]).guarded == ()
+
+
+@pytest.mark.parametrize("first", ["ok", "timeout"])
+def test_a_question_counts_by_the_gold_that_ran_whatever_the_order(first: str) -> None:
+    golds = [record(0.0), record(None, gold="timeout")]
+    found = combined([golds if first == "ok" else golds[::-1]])
+    assert (found.gold.status, found.scores["set_ex"]) == ("ok", None)

@@ -84,6 +84,7 @@ def test_several_databases_and_golds() -> None:
     assert over_golds([0.0, None, 1]) == 1
     assert over_golds([0.0, None]) is None
     assert over_golds([0.0, 0.25]) == 0.25
+    assert over_golds([1.0, 1.1]) == over_golds([1.1, None]) == 1.1  # R-VES goes beyond 1
     assert over_golds([]) is over_databases([]) is None
 
 

@@ -190,6 +190,31 @@ def test_a_database_is_read_where_it_lies(address: str, root: Path) -> None:
         assert {cluster.result(one, "club") for one in futures} == {HERE}
 
 
+def test_what_answers_and_scores_are_made_from_must_be_at_the_workers_too(
+    client: Any, address: str, root: Path, tmp_path: Path
+) -> None:
+    for file, text in (
+        (root / "shop" / "database_description" / "t.csv", "original_column_name\na\n"),
+        (tmp_path / "gold" / "exec_result" / "one.csv", "a\n0\n"),
+    ):
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    question = {"instance_id": "one", "db": "shop", "question": "Which?"}
+    (tmp_path / "set.jsonl").write_text(json.dumps(question))
+    (tmp_path / "one.json").write_text(json.dumps([SHOP]))
+    given: dict[str, Any] = {"dataset": str(tmp_path / "set.jsonl"), "db_root": root}
+    given |= {"out": tmp_path / "run", "settings": Settings(cluster=address)}
+    client.run(blind, ".csv")
+    try:
+        with pytest.raises(SetupError, match=r"has .*one\.csv as it is here"):
+            evaluate(EvalRequest(predictions=[tmp_path / "one.json"], **given))
+        given["out"] = tmp_path / "other"
+        with pytest.raises(SetupError, match=r"has .*t\.csv as it is here"):
+            predict(PredictRequest(model=ScriptedModel(said), **given))
+    finally:
+        client.run(sighted)
+
+
 def test_work_that_nobody_is_left_to_do_is_told(
     address: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

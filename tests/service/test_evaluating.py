@@ -348,6 +348,18 @@ def test_pools_have_an_upper_bound_and_a_mean(scored: Scored, tmp_path: Path) ->
     assert summary(again) == done.summary
 
 
+def test_pools_of_two_runs_stay_two(scored: Scored, tmp_path: Path) -> None:
+    files = [tmp_path / name / "pools.jsonl" for name in ("mine", "yours")]
+    for file, sql in zip(files, (ALL, "SELECT nope"), strict=True):
+        file.parent.mkdir()
+        file.write_text(json.dumps({"id": "q0", "candidates": [sql]}))
+    found = scored([ALL], {"one": [ALL]}, pools=files).summary["pools"]
+    assert {name: one["set_ex"]["upper"] for name, one in found.items()} == {
+        "mine/pools": 1.0,
+        "yours/pools": 0.0,
+    }
+
+
 def test_the_guard_is_tried_on_predictions_and_not_on_candidates(
     scored: Scored, batches_run: list[Batch], tmp_path: Path
 ) -> None:

@@ -114,9 +114,9 @@ def command(
 ) -> int:
     """Score prediction sets against gold, every statement run once, and say why results differ.
 
-    DATASET is a BIRD or Spider file (dev.json, *_gold.sql), JSONL with id, db and gold, or a
-    folder with one. Writes verdicts.parquet, results.parquet, summary.json and run.json into
-    --out; the same command goes on where it was stopped.
+    DATASET is a BIRD, Spider or Spider 2.0-lite file (dev.json, *_gold.sql), JSONL with id, db
+    and gold, or a folder with one. Writes verdicts.parquet, results.parquet, summary.json and
+    run.json into --out; the same command goes on where it was stopped.
 
     \b
     Example:

@@ -1,8 +1,10 @@
 """What is run and scored together, as it travels to a worker, and its parts where that was lost."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from modularsql.evaluation.gold import Gold
+from modularsql.evaluation.gold import Gold, GoldFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,12 @@ class Batch:
     units: tuple[Unit, ...]
     policies: tuple[str, ...] = ()
     blame: str | None = None
+
+
+def gold_files(batches: Iterable[Batch]) -> tuple[Path, ...]:
+    """The published results that batches are scored by."""
+    golds = (unit.gold for batch in batches for unit in batch.units)
+    return tuple(Path(g) for g in {g.path: None for g in golds if isinstance(g, GoldFile)})
 
 
 def smaller(batch: Batch, status: str) -> list[Batch]:

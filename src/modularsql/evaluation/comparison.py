@@ -53,7 +53,11 @@ def answers_of(run: Run, where: str, system: str | None, policy: str | None) -> 
     metrics = tuple(run.metrics)
     name = f"{where}:{chosen}"
     if policy is not None:
-        counted = [_after(verdict, policy, where) for verdict in counted]
+        if policy not in _tried(run):
+            raise InputError(
+                f"{where} did not try policy {policy!r}", "run eval with --guard and that policy"
+            )
+        counted = [_after(verdict, policy) for verdict in counted]
         metrics, name = GUARDED, f"{name}@{policy}"
     return Answers(
         name=name,
@@ -151,13 +155,14 @@ def _unequal(a: Answers, b: Answers, ids: Sequence[str]) -> list[str]:
     return said
 
 
-def _after(verdict: Verdict, policy: str, where: str) -> Verdict:
-    found = outcome(verdict, policy)
-    if found is None:
-        if verdict.record.guarded or verdict.pred_sql:
-            raise InputError(
-                f"{where} did not try policy {policy!r}", "run eval with --guard and that policy"
-            )
+def _tried(run: Run) -> set[str]:
+    guarded = (one.policy for v in run.all_verdicts() for one in v.record.guarded)
+    return {*run.about["inputs"]["guard"], *guarded}
+
+
+def _after(verdict: Verdict, policy: str) -> Verdict:
+    """The answer after a policy; as predicted where the guard was lost, or had no query."""
+    if (found := outcome(verdict, policy)) is None:
         return verdict
     scores = {"set_ex": found.set_ex, "multiset_ex": found.multiset_ex}
     return replace(verdict, record=replace(verdict.record, scores=scores))

@@ -23,7 +23,9 @@ def combined(records: Sequence[Sequence[Record]]) -> Record:
 
 def _by_any(records: Sequence[Record]) -> Record:
     known = _known(records)
-    return _merged(max(known, key=_likeness), known, over_golds)
+    # Of equals one that ran: it decides whether the question counts.
+    nearest = max(known, key=lambda one: (_likeness(one), one.gold.ok))
+    return _merged(nearest, known, over_golds)
 
 
 def _on_all(records: Sequence[Record]) -> Record:
@@ -51,14 +53,23 @@ def _merged(shown: Record, records: Sequence[Record], reduce: _Reduce) -> Record
     return replace(
         shown,
         scores={name: reduce(one.scores.get(name) for one in records) for name in names},
-        guarded=tuple(_guarded(one, records, reduce) for one in shown.guarded),
+        guarded=tuple(
+            _guarded(one, same, reduce)
+            for one in shown.guarded
+            # Where the guard was lost on one of them, it is lost.
+            if len(same := _under(one.policy, records)) == len(records)
+        ),
     )
 
 
-def _guarded(shown: Guarded, records: Sequence[Record], reduce: _Reduce) -> Guarded:
-    same = [one for record in records for one in record.guarded if one.policy == shown.policy]
+def _under(policy: str, records: Sequence[Record]) -> list[Guarded]:
+    return [one for record in records for one in record.guarded if one.policy == policy]
+
+
+def _guarded(shown: Guarded, same: Sequence[Guarded], reduce: _Reduce) -> Guarded:
     return replace(
         shown,
+        applied=tuple(dict.fromkeys(name for one in same for name in one.applied)),
         set_ex=reduce(one.set_ex for one in same),
         multiset_ex=reduce(one.multiset_ex for one in same),
     )

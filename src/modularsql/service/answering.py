@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from modularsql.config import Settings
+from modularsql.declared.descriptions import FOLDER
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.evaluation.datasets import Question
 from modularsql.llm.desk import ModelDesk
@@ -167,7 +168,8 @@ def _needs(setup: Setup, path: Path) -> tuple[Path, ...]:
     """The files that answers about a database are made from."""
     index = index_path(str(path), setup.settings)
     rest = (index, vectors_path(index), setup.examples, setup.definitions, _policy_file(setup))
-    return (path.absolute(), *(file.absolute() for file in rest if file))
+    described = sorted((path.parent / FOLDER).glob("*.csv"))
+    return (path.absolute(), *(file.absolute() for file in (*rest, *described) if file))
 
 
 def _policy_file(setup: Setup) -> Path | None:

@@ -121,7 +121,7 @@ def _run(plan: Plan, records: dict[int, Record], asked: Scoring, request: EvalRe
     log = run_folder.Log(request.out)
     # What is needed at the end is imported while the workers work.
     threading.Thread(target=run_files.prepare, daemon=True).start()
-    work = scoring_work(asked, request.settings)
+    work = scoring_work(asked, request.settings, batches)
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]
@@ -187,11 +187,11 @@ def _candidates(request: EvalRequest, dataset: Dataset) -> dict[str, list[str | 
     from modularsql.evaluation.pools import read_pools
 
     found: dict[str, list[str | None]] = {}
-    for path in request.pools:
+    for name, path in _named(request.pools, "pools").items():
         pools = read_pools(path, dataset)
         for at in range(max(map(len, pools.values()), default=0)):
             column = [pools.get(question.id, ())[at : at + 1] for question in dataset.questions]
-            found[candidate_name(path.stem, at)] = [one[0] if one else None for one in column]
+            found[candidate_name(name, at)] = [one[0] if one else None for one in column]
     return found
 
 
@@ -225,14 +225,20 @@ def _metrics(request: EvalRequest, asked: Scoring) -> list[str]:
 
 
 def _systems(paths: Sequence[Path], dataset: Dataset) -> dict[str, Predictions]:
-    """The prediction sets by the stem of their file, with its folder where stems repeat."""
+    """The prediction sets by name."""
+    named = _named(paths, "prediction sets")
+    return {name: read_predictions(path, dataset) for name, path in named.items()}
+
+
+def _named(paths: Sequence[Path], what: str) -> dict[str, Path]:
+    """The files by their stem, with their folder where stems repeat. Raises `InputError`."""
     stems = [path.stem for path in paths]
-    found: dict[str, Predictions] = {}
+    found: dict[str, Path] = {}
     for path, stem in zip(paths, stems, strict=True):
         name = stem if stems.count(stem) == 1 else f"{path.parent.name}/{stem}"
         if name in found:
-            raise InputError(f"two prediction sets are called {name}", "rename one of the files")
-        found[name] = read_predictions(path, dataset)
+            raise InputError(f"two {what} are called {name}", "rename one of the files")
+        found[name] = path
     return found
 
 
@@ -269,7 +275,7 @@ def _about(
             "several_files": sorted(name for name, files in databases.items() if len(files) > 1),
             "metrics": _metrics(request, asked),
             "guard": list(request.guard),
-            "pools": {path.stem: marks(path) for path in request.pools},
+            "pools": {n: marks(path) for n, path in _named(request.pools, "pools").items()},
             "policy_files": {n: marks(Path(n)) for n in request.guard if n.endswith(".toml")},
             "slow_gold_out": request.slow_gold_out,
             "smells": request.smells,

@@ -107,8 +107,12 @@ def end(run: str) -> None:
 
 def _watch(run: str, mine: _Kept) -> None:
     while _kept.get(run) is mine:
-        if not mine.users and time.monotonic() - mine.since > _IDLE:
-            end(run)
+        with _lock:  # nobody may come for it in between
+            over = not mine.users and time.monotonic() - mine.since > _IDLE
+            if over:
+                _kept.pop(run, None)
+        if over:
+            mine.thing.close()
             return
         time.sleep(_IDLE / 10)
 

@@ -1,12 +1,13 @@
 """What the workers of `eval` do: open a database, run and score a batch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
-from modularsql.evaluation.batch import Batch, smaller
+from modularsql.evaluation.batch import Batch, gold_files, smaller
 from modularsql.evaluation.bench import Bench, Guarding, Smelling, lost, score_batch
 from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
@@ -37,7 +38,9 @@ class Scoring:
         return tuple(Path(name) for name in self.guard if name.endswith(".toml"))
 
 
-def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]]:
+def scoring_work(
+    asked: Scoring, settings: Settings, batches: Sequence[Batch]
+) -> Work[Batch, list[Record]]:
     """What is to be done with batches, for `workers.run_all`."""
     return Work(
         prepare=partial(prepare, asked),
@@ -45,7 +48,7 @@ def scoring_work(asked: Scoring, settings: Settings) -> Work[Batch, list[Record]
         seconds=partial(_seconds, settings.timeout + GRACE),
         smaller=lambda batch, loss: smaller(batch, loss.status),
         lost=_lost,
-        files=asked.policy_files,
+        files=(*asked.policy_files, *gold_files(batches)),
     )
 
 

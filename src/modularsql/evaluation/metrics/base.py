@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from modularsql.evaluation.pair import Pair
 
 Score = float | None
-"""From 0 to 1; None where the results do not decide it (one is truncated, a search ended)."""
+"""From 0 to 1 (R-VES: to sqrt(1.25)); None where the results do not decide it (one is truncated, a
+search ended)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,9 @@ def over_golds(scores: Iterable[Score]) -> Score:
 
 def _reduced(scores: Iterable[Score], *, worst: bool) -> Score:
     known = list(scores)
-    certain = 0.0 if worst else 1.0
-    if certain in known:
-        return certain
     decided = [score for score in known if score is not None]
-    if len(decided) < len(known) or not decided:
+    if not decided:
         return None
-    return min(decided) if worst else max(decided)
+    found = min(decided) if worst else max(decided)
+    certain = found <= 0 if worst else found >= 1
+    return found if certain or len(decided) == len(known) else None
