@@ -215,6 +215,28 @@ def test_what_answers_and_scores_are_made_from_must_be_at_the_workers_too(
         client.run(sighted)
 
 
+def outdated() -> None:
+    """At a worker: another SQLite."""
+    seen = on_worker.made_of
+    on_worker.made_of = lambda: {**seen(), "sqlite": "3.1"}
+    on_worker.renewed = seen  # type: ignore[attr-defined]
+
+
+def renewed() -> None:
+    """At a worker: as it was."""
+    on_worker.made_of = on_worker.renewed  # type: ignore[attr-defined]
+
+
+def test_what_decides_results_must_be_the_same_everywhere(client: Any, address: str) -> None:
+    other = [worker for worker in client.nthreads() if OTHER in worker]
+    client.run(outdated, workers=other)
+    try:
+        with pytest.raises(SetupError, match=r"has another sqlite: 3\.1, not"):
+            Cluster(address, {})
+    finally:
+        client.run(renewed, workers=other)
+
+
 def test_work_that_nobody_is_left_to_do_is_told(
     address: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,9 +58,10 @@ def command(
     """Guard a whole prediction set and write the repaired set in the format it was read in.
 
     DATASET is a BIRD, Spider or Spider 2.0-lite file (dev.json, *_gold.sql), JSONL with id and
-    db, or a folder with one. Queries that no rule changes stay byte for byte. Under policy grain the question
-    decides whether copies are wanted, where the set has questions. With --pools a flagged query
-    may give way to a candidate, as the policy says (`modularsql guard --help` lists them).
+    db, or a folder with one. Queries that no rule changes stay byte for byte. Under policy grain
+    the question decides whether copies are wanted, where the set has questions. With --pools a
+    flagged query may give way to a candidate, as the policy says (`modularsql guard --help` lists
+    them).
 
     \b
     Example:

@@ -13,11 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modularsql import __version__
 from modularsql.config import Settings
 from modularsql.errors import SetupError
 from modularsql.service import on_worker
-from modularsql.service.on_worker import Crew, Seen, mark
+from modularsql.service.on_worker import Crew, Seen, made_of, mark
 from modularsql.service.pool import Loss, Portion, R, T
 
 _CONNECT = 10.0
@@ -158,12 +157,17 @@ class Cluster:
                 f"the cluster at {self._address} has no workers", _START.format(self._address)
             )
         for address, one in seen.items():
-            version = one.version if isinstance(one, Seen) else f"none ({_first_line(one)})"
-            if version != __version__:
-                raise SetupError(
-                    f"the worker {address} has another modularsql: {version}, not {__version__}",
-                    "install the same on all machines of the cluster",
-                )
+            theirs = (
+                one.versions
+                if isinstance(one, Seen)
+                else {"modularsql": f"none ({_first_line(one)})"}
+            )
+            for name, version in made_of().items():
+                if (other := theirs.get(name)) != version:
+                    raise SetupError(
+                        f"the worker {address} has another {name}: {other}, not {version}",
+                        "install the same on all machines of the cluster",
+                    )
         return dict(seen)
 
 

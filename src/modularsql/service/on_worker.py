@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from modularsql import __version__
 from modularsql.config import Settings
+from modularsql.engines.versions import versions
 from modularsql.service.pool import LocalPool, Loss, Portion, R, T
 
 _IDLE = 60.0
@@ -32,15 +33,20 @@ Mark = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What one worker is: its version of this package, and its copies of files (None: has none)."""
+    """What one worker is: its versions (`made_of`), and its copies of files (None: has none)."""
 
-    version: str
+    versions: Mapping[str, str]
     marks: tuple[Mark | None, ...]
 
 
 def look(folder: str, files: Sequence[str]) -> Seen:
     """The marks of files, relative to a folder."""
-    return Seen(version=__version__, marks=tuple(mark(Path(folder, file)) for file in files))
+    return Seen(versions=made_of(), marks=tuple(mark(Path(folder, file)) for file in files))
+
+
+def made_of() -> dict[str, str]:
+    """The versions of this package and of what decides with it what a query returns."""
+    return {"modularsql": __version__, **versions()}
 
 
 def mark(file: Path) -> Mark | None:
