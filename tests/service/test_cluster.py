@@ -22,6 +22,7 @@ from modularsql.service import cluster as clusters
 from modularsql.service import on_worker
 from modularsql.service.cluster import Cluster
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
+from modularsql.service.in_workers import Task, guard_all
 from modularsql.service.predicting import PredictRequest, predict
 from modularsql.service.repairing import RepairSummary
 
@@ -213,6 +214,15 @@ def test_what_answers_and_scores_are_made_from_must_be_at_the_workers_too(
             predict(PredictRequest(model=ScriptedModel(said), **given))
     finally:
         client.run(sighted)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "find_spec", lambda _name: None)
+    settings = Settings(cluster="tcp://127.0.0.1:1")
+    with pytest.raises(SetupError, match=r"modularsql\[dask\]"):
+        Cluster(settings.cluster, {})
+    with pytest.raises(SetupError, match=r"modularsql\[dask\]"):
+        next(guard_all([Task(database="shop", sql=SHOP)], settings, ScriptedModel(said)))
 
 
 def outdated() -> None:

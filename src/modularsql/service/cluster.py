@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,9 @@ class Cluster:
 
     def __init__(self, address: str, needs: Needs) -> None:
         """Raises `SetupError` where nobody is there, or nobody has the files."""
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            if error.name != "distributed":
-                raise
-            hint = "pip install 'modularsql[dask]'"
-            raise SetupError("a cluster needs distributed", hint, "driver") from None
+        _check_installed()
+        from distributed import Client
+
         # It reports to the log what is reported here in one line.
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -172,7 +169,11 @@ class Cluster:
 
 
 def own_host(address: str) -> str:
-    """The address of this machine as those of the cluster at `address` know it."""
+    """The address of this machine as those of the cluster at `address` know it.
+
+    Raises `SetupError` where Dask is not installed.
+    """
+    _check_installed()
     from distributed.utils import get_ip
 
     return str(get_ip(_host(address)))
@@ -203,6 +204,11 @@ class ClusterPool:
     def close(self) -> None:
         """See `Pool`."""
         self._cluster.close()
+
+
+def _check_installed() -> None:
+    if find_spec("distributed") is None:
+        raise SetupError("a cluster needs distributed", "pip install 'modularsql[dask]'", "driver")
 
 
 def _has(homes: Mapping[str, list[bool]], at: int) -> bool:
