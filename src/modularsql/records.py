@@ -143,6 +143,21 @@ class Cost:
         )
 
 
+RescueOutcome = Literal[
+    "chosen",
+    "kept",
+    "declined",
+    "no_valid_index",
+    "votes_differ",
+    "unusable_pick",
+    "no_healthy_candidate",
+    "no_other_candidate",
+    "no_majority",
+    "no_reply",
+]
+"""`kept`: the pick is the query itself, or the candidates speak for it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescue:
     """What became of a flagged query's rescue (paper, section 3.3).
@@ -150,9 +165,7 @@ class Rescue:
     `trigger` is the paper's name of what was seen, or `outvoted`: a healthy query with findings
     that nothing repaired. `by` says what chose among `candidates`, of which `healthy` were not
     anomalous themselves. `chosen` is an index into them (null: the query was kept, or newly
-    written). `outcome`: chosen, kept (the pick is the query itself, or the candidates speak for
-    it), declined, no_valid_index, votes_differ, unusable_pick, no_healthy_candidate,
-    no_other_candidate, no_majority, no_reply.
+    written).
     """
 
     trigger: str
@@ -160,7 +173,7 @@ class Rescue:
     candidates: int
     healthy: int
     chosen: int | None
-    outcome: str
+    outcome: RescueOutcome
     reason: str = ""
 
 

@@ -4,12 +4,14 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from modularsql.cli.schema import NAMES
+from modularsql.guard.probe import OUTVOTED, TRIGGERS
+from modularsql.records import RescueOutcome
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -43,6 +45,13 @@ def test_a_schema_is_valid_described_and_closed(schema: Schema, name: str) -> No
             assert set(part["required"]) == set(part["properties"])
             for key, value in part["properties"].items():
                 assert "$ref" in value or value["description"], key
+
+
+@pytest.mark.parametrize("name", ["guard", "check", "ask"])
+def test_a_schema_lists_all_ways_a_rescue_begins_and_ends(schema: Schema, name: str) -> None:
+    rescue = schema(name)["$defs"]["rescue"]["properties"]
+    assert set(rescue["outcome"]["enum"]) == set(get_args(RescueOutcome))
+    assert set(rescue["trigger"]["enum"]) == {*TRIGGERS.values(), OUTVOTED}
 
 
 EXAMPLE = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from modularsql.catalog import Catalog
 from modularsql.guard.candidates import Tried
+from modularsql.records import RescueOutcome
 from modularsql.rows import comparable
 
 
@@ -33,19 +34,15 @@ class Choice:
     """What was chosen from the pool; None keeps the base. `outcome` says how it came to that."""
 
     index: int | None
-    outcome: str
+    outcome: RescueOutcome
     reason: str = ""
-
-
-NO_HEALTHY = "no_healthy_candidate"
-NO_MAJORITY = "no_majority"
 
 
 def lowest_dup_ratio(case: Case) -> Choice:
     """The healthy candidate with the lowest dup ratio, the first of equals (paper, section 4.4)."""
     healthy = [i for i, tried in enumerate(case.pool) if tried.healthy]
     if not healthy:
-        return Choice(index=None, outcome=NO_HEALTHY)
+        return Choice(index=None, outcome="no_healthy_candidate")
     best = min(healthy, key=lambda i: case.pool[i].dup_ratio)
     ratio = case.pool[best].dup_ratio
     return Choice(index=best, outcome="chosen", reason=f"lowest dup ratio ({ratio:.2f})")
@@ -57,7 +54,7 @@ def fewest_findings(case: Case) -> Choice:
     either, nothing is the answer."""
     healthy = [i for i, tried in enumerate(case.pool) if tried.healthy]
     if not healthy:
-        return Choice(index=None, outcome=NO_HEALTHY)
+        return Choice(index=None, outcome="no_healthy_candidate")
     results = [result_of(tried) for tried in case.pool]
     empty = sum(tried.probe.status == "empty" for tried in case.pool)
     if case.trigger == "empty_result" and 2 * empty > len(case.pool):
@@ -77,7 +74,7 @@ def agreed_by_most(case: Case) -> Choice:
     results = [result_of(tried) for tried in case.pool]
     voted = Counter(result for result in results if result is not None).most_common(1)
     if not voted or 2 * voted[0][1] <= len(results):
-        return Choice(index=None, outcome=NO_MAJORITY)
+        return Choice(index=None, outcome="no_majority")
     (result, votes) = voted[0]
     findings = {
         i: tried.loud(case.allowed)

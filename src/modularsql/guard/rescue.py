@@ -24,7 +24,7 @@ from modularsql.guard.policy import ChooserName
 from modularsql.guard.probe import OUTVOTED, of_rows, trigger_of
 from modularsql.guard.state import State
 from modularsql.ports import Model
-from modularsql.records import Finding, Repair, Rescue, Safety
+from modularsql.records import Finding, Repair, Rescue, RescueOutcome, Safety
 from modularsql.sql.outermost import select_place
 from modularsql.sql.statement import Statement, read_statement
 
@@ -212,7 +212,7 @@ def _new_query(case: Case, state: State, trial: Trial) -> Pick:
     if sql is None:
         return Pick(tried=case.base, choice=Choice(index=None, outcome="declined"), by="regenerate")
     tried = trial.one(sql, state.session.limits)
-    outcome = "chosen" if is_usable(tried) else "unusable_pick"
+    outcome: RescueOutcome = "chosen" if is_usable(tried) else "unusable_pick"
     return Pick(tried=tried, choice=Choice(index=None, outcome=outcome), by="regenerate")
 
 
