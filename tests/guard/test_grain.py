@@ -313,3 +313,10 @@ def test_without_execution_findings_are_static(run: Run) -> None:
 )
 def test_what_is_unknown_is_no_exception(sql: str, run: Run) -> None:
     assert run(CLUB, sql).verdict is not None
+
+
+def test_what_is_doubted_of_two_readings_is_said_once(run: Run) -> None:
+    answer = run(CLUB, "SELECT DISTINCT team_id FROM player ORDER BY goals LIMIT 3")
+    (finding,) = (f for f in answer.findings if f.rule == "limit_before_dedup")
+    assert [r.name for r in finding.repairs] == ["remove_distinct", "distinct_after_limit"]
+    assert finding.message.count("The repair is only suggested") == 1

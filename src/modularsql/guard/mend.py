@@ -303,6 +303,8 @@ def _attach(state: State, statement: Statement, offer: Offer) -> State:
 
 def _with(finding: Finding, repair: Repair, doubts: tuple[str, ...]) -> Finding:
     words = f" The repair is only suggested: {'; '.join(doubts)}." if doubts else ""
+    if words in finding.message:
+        words = ""  # the other reading has the same said of it
     return replace(finding, message=finding.message + words, repairs=(*finding.repairs, repair))
 
 

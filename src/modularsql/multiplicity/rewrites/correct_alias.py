@@ -15,7 +15,10 @@ def correct_alias(statement: Statement, issue: Issue, dialect: str) -> Rewritten
     Promises what a join over that key returns: another answer than before.
     """
     found: dict[tuple[int, str, int, str], Misnamed] = {}
-    for one in misnamed(issue.block, issue.node):
+    readings = list(misnamed(issue.block, issue.node))
+    if not readings:
+        return Declined(reason="no condition compares a table with itself")
+    for one in readings:
         if _refers(one.kept, one.other) or _refers(one.other, one.kept):
             found.setdefault((id(one.kept[0]), one.kept[1], id(one.other[0]), one.other[1]), one)
     if len(found) != 1:
