@@ -217,7 +217,7 @@ def table(scores: dict[str, Scores], cases: Sequence[Case]) -> list[str]:
 
 def _line(name: str, one: Scores, base: Scores, cases: Sequence[Case]) -> str:
     n = len(cases)
-    outcomes = Counter(rescue.outcome for rescue in one.rescues)
+    outcomes: Counter[str] = Counter(rescue.outcome for rescue in one.rescues)
     changed = [one.as_bag[i] - base.as_bag[i] for i in one.rescued]
     unhealthy = sum(not rescue.healthy for rescue in one.rescues)
     cells = [
