@@ -59,6 +59,9 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
     "cte_sees_all": lambda e: is_taken(
         e, "WITH a AS (SELECT * FROM b), b AS (SELECT 5 AS x) SELECT x FROM a"
     ),
+    "cte_column_names": lambda e: is_taken(e, "WITH d(a) AS (SELECT 1) SELECT a FROM d"),
+    "bare_union": lambda e: rows(e, "SELECT 1 UNION SELECT 1") == [(1,)],
+    "numbers_unordered": lambda e: is_taken(e, "SELECT ROW_NUMBER() OVER (PARTITION BY g) FROM t"),
     "derived_column_names": lambda e: is_taken(e, "SELECT d.a FROM (SELECT 1) AS d(a)"),
     "subquery_takes_any": lambda e: is_taken(e, "SELECT (SELECT id FROM t)"),
     "aggregate_filter": lambda e: is_taken(e, "SELECT COUNT(*) FILTER (WHERE id > 1) FROM t"),

@@ -101,6 +101,19 @@ def test_the_inspector_fills_the_catalog_with_what_is_only_asserted(engine: Gene
     assert (foreign.target, foreign.resolved) == ("parent", True)
 
 
+def test_names_that_are_folded_to_capitals_stand_as_the_database_holds_them(
+    engine: GenericEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLAlchemy gives those of Oracle and Snowflake in small letters."""
+    monkeypatch.setattr(engine._engine.dialect, "requires_name_normalize", True)
+    child = engine.catalog().table("child")
+    assert child is not None
+    assert (child.name, [c.name for c in child.columns]) == ("CHILD", ["ID", "PARENT"])
+    assert [k.columns for k in child.keys] == [("ID",)]
+    [foreign] = child.foreign_keys
+    assert (foreign.columns, foreign.target, foreign.resolved) == (("PARENT",), "PARENT", True)
+
+
 def test_the_guard_works_on_it(engine: GenericEngine) -> None:
     sql = "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id"
     answer = Guard(engine, "grain").run(sql)

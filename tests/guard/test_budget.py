@@ -112,7 +112,7 @@ def test_a_count_that_fails_is_told_and_nothing_is_patched() -> None:
         None,
     )
     assert [finding.rule for finding in answer.findings] == ["probe_skipped"]
-    assert engine.asked[1] == counting("SELECT a FROM t", 1)
+    assert engine.asked[1] == counting("SELECT a FROM t", 1, "sqlite")
 
 
 def test_an_empty_result_is_empty_even_where_it_cannot_be_counted() -> None:

@@ -56,7 +56,7 @@ def counted(one: Measured, whole: Query, session: Session) -> Measured | None:
     query = entity_rows(one.issue, whole, session.engine.dialect)
     if query is None:
         return replace(one, finding=_softly(one.finding, None))
-    sql = counting(query.sql, query.columns)
+    sql = counting(query.sql, query.columns, session.engine.dialect)
     facts = {"entity": [source.name for source in one.issue.entity], "sql": sql}
     left = session.left_for_probes()
     cost = session.expected(sql, None, left=left, times=COUNTING)

@@ -13,6 +13,7 @@ from modularsql.multiplicity.bound import written_out
 from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
+from modularsql.sql.named import cte
 from modularsql.sql.plans import Plan, explaining, read_plan
 
 # DuckDB tells values of these types apart that are equal in Python.
@@ -181,7 +182,7 @@ class Session:
             return Counts(
                 rows=len(rows.rows), distinct=len(distinct_rows(rows.rows)), pushed_down=False
             )
-        outcome = self.run(counting(sql, len(rows.columns)), self.params)
+        outcome = self.run(counting(sql, len(rows.columns), self.engine.dialect), self.params)
         if isinstance(outcome, Failure):
             return None
         total, distinct = outcome.rows[0]
@@ -237,7 +238,7 @@ class Counts:
     pushed_down: bool
 
 
-def counting(sql: str, columns: int) -> str:
+def counting(sql: str, columns: int, dialect: str) -> str:
     """A query for the number of rows and of distinct rows of `sql`, in one execution.
 
     Columns are renamed, so that repeated and missing names do not matter; GROUP BY puts NULLs
@@ -247,8 +248,9 @@ def counting(sql: str, columns: int) -> str:
     name = "q"
     while name in sql.lower():  # a table of that name in `sql` would become this very query
         name += "q"
-    names = ", ".join(f"c{i}" for i in range(1, columns + 1))
+    names = [f"c{i}" for i in range(1, columns + 1)]
+    body = f"(\n{sql}\n)"
     return (
-        f"WITH {name}({names}) AS (\n{sql}\n) SELECT COALESCE(SUM(n), 0), COUNT(*) "
-        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {names}) AS g"
+        f"WITH {cte(name, names, body, dialect)} SELECT COALESCE(SUM(n), 0), COUNT(*) "
+        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) AS g"
     )

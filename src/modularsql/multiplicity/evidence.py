@@ -156,7 +156,7 @@ def examples_of(issue: Issue, query: Query) -> Examples | None:
     keys = [(source, name) for source in issue.entity for name in key_of(source) or [""]]
     if not keys or any(not name for _, name in keys):
         return None
-    columns = [exp.column(name, table=_quoted(source.alias), quoted=True) for source, name in keys]
+    columns = [source.column(name) for source, name in keys]
     groups = groups_of(block) if issue.within else []
     named = [*_named(columns, "c"), *_named(groups, "g")]
     rows = bare(block.select, list(named))
@@ -238,7 +238,3 @@ def _is_null(name: str) -> exp.Expr:
 
 def _or_zero(value: exp.Expr) -> exp.Expr:
     return exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
-
-
-def _quoted(alias: str) -> exp.Identifier:
-    return exp.to_identifier(alias, quoted=True)

@@ -82,11 +82,11 @@ def identity_of(source: Source) -> list[exp.Expr] | None:
     """Columns that tell a source's rows apart: its row id, else a key; None where it has none."""
     table = source.table
     if table is not None and table.row_id:
-        return [exp.column(table.row_id, table=exp.to_identifier(source.alias, quoted=True))]
+        return [source.column(table.row_id, quoted=False)]
     names = _key(source)
     if names is None:
         return None
-    return [exp.column(name, table=source.alias, quoted=True) for name in names]
+    return [source.column(name) for name in names]
 
 
 def key_of(source: Source) -> list[str] | None:

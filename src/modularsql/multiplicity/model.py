@@ -61,6 +61,20 @@ class Source:
         """As people call it: the table's name, else the alias."""
         return self.table.name if self.table else self.alias
 
+    def column(self, name: str, *, quoted: bool = True) -> exp.Column:
+        """A column by the name it is declared by, qualified."""
+        declared = self.table.column(name) if self.table is not None else None
+        known = exp.to_identifier(declared.name if declared else name, quoted=quoted)
+        return exp.column(known, table=self.qualifier)
+
+    @property
+    def qualifier(self) -> exp.Identifier:
+        """The alias as it is written: in quotes it is another where the dialect folds it."""
+        alias = self.node.args.get("alias") or self.node
+        if isinstance(alias.this, exp.Identifier):
+            return alias.this.copy()
+        return exp.to_identifier(self.alias, quoted=True)
+
     @property
     def called(self) -> tuple[str, ...]:
         """What a question may call it: its name, and its description where that is a short one."""

@@ -92,7 +92,7 @@ def _add_all(block: Block, context: Context) -> None:
 
 def _add(name: str, attribute: int, source: Source, block: Block) -> None:
     if source.table is None or name != source.table.row_id:
-        expression = exp.column(name, table=source.alias, quoted=True)
+        expression = source.column(name)
         block.columns[id(expression)] = (source, name, attribute)
         shown = "" if name.startswith(UNNAMED) else name
         block.outputs.append(Output(shown, expression, attribute, attribute, (source,)))

@@ -69,7 +69,7 @@ def _partner(source: Source) -> exp.Column | None:
         return None
     for name, attribute in source.columns.items():
         if attribute & source.predicate.not_null:
-            return exp.column(name, table=source.alias, quoted=True)
+            return source.column(name)
     return None
 
 

@@ -59,6 +59,10 @@ class Dialect:
     """A column of USING that `*` lists is not that of one side under a FULL JOIN."""
     derived_column_names: bool = True
     """`(SELECT …) AS t(a)` names the columns."""
+    cte_column_names: bool = True
+    """`WITH t(a) AS (…)` names the columns."""
+    bare_union: bool = True
+    """UNION without a word is UNION DISTINCT; else it is an error."""
 
     # Groups and values
     bare_columns: Literal["any", "of_key", "refused", "unknown"] = "unknown"
@@ -70,6 +74,8 @@ class Dialect:
     """A scalar subquery of several rows gives one of them; else it is an error."""
     aggregate_filter: bool = True
     """FILTER (WHERE …) on an aggregate exists."""
+    numbers_unordered: bool = False
+    """ROW_NUMBER() needs no ORDER BY in its window."""
     affinities: bool = False
     """A column's type is a hint: literals are converted to the column, numbers compare by value."""
     text_by_bytes: bool = True
@@ -114,6 +120,7 @@ DIALECTS: Mapping[str, Dialect] = {
         own_words=frozenset({"rank"}),  # of a full-text search
         row_ids=("rowid", "oid", "_rowid_"),
         bare_columns="any",
+        numbers_unordered=True,
         integer_division=True,
         null_sorts="small",
         lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "FETCH FIRST", "TOP", "::"}),
@@ -128,6 +135,7 @@ DIALECTS: Mapping[str, Dialect] = {
         ),
         row_ids=("rowid",),
         bare_columns="refused",
+        numbers_unordered=True,
         null_sorts="last",
         lacks=frozenset({"LIMIT a, b", "TOP", "[name]"}),
         row_hash="HASH({})",
@@ -140,6 +148,7 @@ DIALECTS: Mapping[str, Dialect] = {
         ),
         row_ids=("ctid", "tableoid", "cmax", "cmin", "xmax", "xmin"),
         bare_columns="of_key",
+        numbers_unordered=True,
         integer_division=True,
         null_sorts="large",
         lacks=frozenset({"QUALIFY", "LIMIT a, b", "TOP", "`name`", "[name]"}),
@@ -153,6 +162,7 @@ DIALECTS: Mapping[str, Dialect] = {
         own_tables=("dual",),
         own_words=frozenset({"current_user"}),
         bare_columns="any",
+        numbers_unordered=True,
         null_sorts="small",
         lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "TOP", "::", "FULL JOIN", "[name]"}),
         row_hash="CRC32(CONCAT_WS(',', {}))",
@@ -184,7 +194,11 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "bigquery": replace(
         STANDARD,
+        derived_column_names=False,
+        cte_column_names=False,
+        bare_union=False,
         aggregate_filter=False,
+        numbers_unordered=True,
         bare_columns="refused",
         null_sorts="small",
         lacks=_NEITHER | {"ILIKE", "FETCH FIRST", "TOP", "::"},

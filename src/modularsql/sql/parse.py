@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlglot import Dialect, exp
+from sqlglot.dialects.dialect import NormalizationStrategy
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
@@ -43,6 +44,14 @@ Tree = exp.Expr | Unparsed
 def _dialect(name: str) -> Dialect:
     """Making one anew takes a tenth of the time of parsing a short query."""
     return Dialect.get_or_raise(name)
+
+
+def is_folded(name: str, dialect: str) -> bool:
+    """Whether the dialect takes a name without quotes for one in other letters."""
+    how = _dialect(dialect).normalization_strategy
+    if how is NormalizationStrategy.UPPERCASE:
+        return name != name.upper()
+    return how is NormalizationStrategy.LOWERCASE and name != name.lower()
 
 
 def tokenize(text: str, dialect: str) -> tuple[Token, ...] | Unparsed:

@@ -53,8 +53,6 @@ from modularsql.sql.dialects import dialect_of
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
-"""Dialects whose aggregates have no FILTER: there a CASE leaves the copies out."""
-
 _OUTSIDE = ("expressions", "group", "having", "order", "qualify", "windows")
 _STRICT = (exp.Binary, exp.Neg, exp.Paren, exp.Cast, exp.Column, exp.Literal, exp.DataType)
 """What is NULL where one of its columns is."""
@@ -249,10 +247,9 @@ def _own(argument: exp.Expr) -> Iterator[exp.Expr]:
 def _derived(work: _Work, parts: Clauses) -> list[Cut]:
     """FROM and WHERE inside a derived table that numbers the copies."""
     shown = [text for _, text in work.inner]
-    shown += [
-        f"ROW_NUMBER() OVER (PARTITION BY {by}) AS {written(name, work.dialect)}"
-        for by, name in work.numbers.items()
-    ]
+    ordered = "" if dialect_of(work.dialect).numbers_unordered else " ORDER BY {0}"
+    number = "ROW_NUMBER() OVER (PARTITION BY {0}" + ordered + ") AS {1}"
+    shown += [number.format(by, written(name, work.dialect)) for by, name in work.numbers.items()]
     return [
         (parts.start, parts.start, f"FROM (SELECT {', '.join(shown)} "),
         (parts.end, parts.end, f") AS {work.alias}"),

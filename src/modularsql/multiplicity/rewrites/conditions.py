@@ -26,7 +26,7 @@ class Placed:
 
 
 def conditions(
-    statement: Statement, block: Block, parts: Clauses
+    statement: Statement, block: Block, parts: Clauses, dialect: str
 ) -> dict[int | None, list[Placed]] | None:
     """Conditions of each item's ON or USING by its position, WHERE's under None.
 
@@ -37,7 +37,7 @@ def conditions(
         on = source.join.args.get("on") if source.join is not None else None
         here: list[Placed] | None = []
         if item.using:
-            here = _using(block, number, item.conditions[0])
+            here = _using(block, number, item.conditions[0], dialect)
         elif item.conditions or on is not None:
             here = _matched(statement, item.conditions, on, block)
         if here is None:
@@ -51,7 +51,7 @@ def conditions(
     return found
 
 
-def _using(block: Block, number: int, condition: Condition) -> list[Placed] | None:
+def _using(block: Block, number: int, condition: Condition, dialect: str) -> list[Placed] | None:
     """USING written out, name by name; None where a name is in more than one table before."""
     source = block.sources[number]
     names = (source.join or exp.Join()).args.get("using") or ()
@@ -61,7 +61,10 @@ def _using(block: Block, number: int, condition: Condition) -> list[Placed] | No
         homes = [i for i in range(number) if folded in block.sources[i].columns]
         if len(homes) != 1:
             return None
-        sides = [f"{exp.to_identifier(block.sources[i].alias)}.{name}" for i in (homes[0], number)]
+        sides = [
+            exp.column(name.copy(), table=block.sources[i].qualifier).sql(dialect=dialect)
+            for i in (homes[0], number)
+        ]
         used = frozenset({homes[0], number})
         found.append(Placed(" = ".join(sides), used, condition.span, None, None))
     return found

@@ -2,7 +2,7 @@
 
 from modularsql.multiplicity.model import Source
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, spliced, written
+from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, spliced
 from modularsql.multiplicity.rules.facts.misnamed import Misnamed, misnamed
 from modularsql.records import Evidence
 from modularsql.sql.outermost import Declined
@@ -27,7 +27,8 @@ def correct_alias(statement: Statement, issue: Issue, dialect: str) -> Rewritten
     alias = one.column.args.get("table")
     if alias is None or "start" not in alias.meta:
         return Declined(reason="the place of the name is not known")
-    cut = (alias.meta["start"], alias.meta["end"] + 1, written(one.other[0].alias, dialect))
+    meant = one.other[0].qualifier.sql(dialect=dialect)
+    cut = (alias.meta["start"], alias.meta["end"] + 1, meant)
     # That the tables belong together this way is likely, no more.
     return Edit(spliced(statement.text, [cut]), Promise.ANSWER, Evidence.OBSERVED)
 

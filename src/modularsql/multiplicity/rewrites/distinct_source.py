@@ -1,7 +1,7 @@
 """A table whose rows are stored twice is read without the copies."""
 
 from modularsql.multiplicity.registry import Issue
-from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, written
+from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten
 from modularsql.records import Evidence
 from modularsql.sql.clauses import clauses
 from modularsql.sql.outermost import Declined
@@ -25,7 +25,7 @@ def distinct_source(statement: Statement, issue: Issue, dialect: str) -> Rewritt
     if not ends:
         return Declined(reason="the place of the table is not known")
     name = statement.text[span.start : max(ends) + 1]
-    derived = f"(SELECT DISTINCT * FROM {name}) AS {written(source.alias, dialect)}"
+    derived = f"(SELECT DISTINCT * FROM {name}) AS {source.qualifier.sql(dialect=dialect)}"
     return Edit(
         statement.text[: span.start] + derived + statement.text[span.end :],
         Promise.GROUPS,

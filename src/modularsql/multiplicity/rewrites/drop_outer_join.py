@@ -31,7 +31,7 @@ def drop_outer_join(statement: Statement, issue: Issue, dialect: str) -> Rewritt
         return Declined(reason="its table is used in the result")
     if parts is None or len(parts.items) != len(block.sources):
         return Declined(reason="its FROM clause could not be taken apart")
-    placed = conditions(statement, block, parts)
+    placed = conditions(statement, block, parts, dialect)
     gone = {i for i, source in enumerate(block.sources) if source in moved}
     used = [c for n, group in (placed or {}).items() if n not in gone for c in group]
     if placed is None or any(c.sources & gone for c in used):

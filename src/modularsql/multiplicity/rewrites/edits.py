@@ -11,7 +11,7 @@ from modularsql.multiplicity.model import Source
 from modularsql.records import Evidence
 from modularsql.sql.clauses import Clauses
 from modularsql.sql.outermost import Declined
-from modularsql.sql.parse import Unparsed, tokenize
+from modularsql.sql.parse import Unparsed, is_folded, tokenize
 from modularsql.sql.statement import Statement
 
 
@@ -144,8 +144,12 @@ def written(name: str, dialect: str) -> str:
 
 
 def column(source: Source, name: str, dialect: str) -> str:
-    """A column of a source as SQL, qualified."""
-    return f"{written(source.alias, dialect)}.{written(name, dialect)}"
+    """A column of a source as SQL, qualified; in quotes where the dialect folds its name."""
+    alias = source.qualifier.sql(dialect=dialect)
+    declared = source.table.column(name) if source.table is not None else None
+    if declared is not None and is_folded(declared.name, dialect):
+        return f"{alias}.{exp.to_identifier(declared.name, quoted=True).sql(dialect=dialect)}"
+    return f"{alias}.{written(name, dialect)}"
 
 
 def has_positions(select: exp.Expr) -> bool:

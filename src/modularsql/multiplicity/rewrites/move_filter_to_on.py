@@ -25,7 +25,7 @@ def move_filter_to_on(statement: Statement, issue: Issue, dialect: str) -> Rewri
     parts = clauses(statement)
     if parts is None or len(parts.items) != len(block.sources):
         return Declined(reason="its FROM clause could not be taken apart")
-    placed = conditions(statement, block, parts)
+    placed = conditions(statement, block, parts, dialect)
     if placed is None or is_volatile(block.select) or has_positions(block.select):
         return Declined(reason="its conditions could not be taken apart")
     undone = [i for i, source in enumerate(block.sources) if source.undone]

@@ -14,6 +14,7 @@ from modularsql.multiplicity.rewrites.edits import (
     index_at,
 )
 from modularsql.sql.dialects import dialect_of
+from modularsql.sql.named import cte
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -47,7 +48,7 @@ def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Re
     alias = free_name(statement, "q", "q1", "q2", "q_not_in")
     written = (
         f"({outer} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {_named(inner, alias, dialect)} "
-        f"WHERE {alias}.v = {_qualified(outer, column, issue)}))"
+        f"WHERE {alias}.v = {_qualified(outer, column, issue, dialect)}))"
     )
     text = statement.text[: tokens[at].start] + written + statement.text[tokens[close].end + 1 :]
     return Edit(text, Promise.MORE)
@@ -56,13 +57,13 @@ def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Re
 def _named(inner: str, alias: str, dialect: str) -> str:
     """The subquery as a table with one column `v`."""
     if not dialect_of(dialect).derived_column_names:  # a CTE names them
-        return f"(WITH {alias}(v) AS {inner} SELECT v FROM {alias}) AS {alias}"
+        return f"(WITH {cte(alias, ['v'], inner, dialect)} SELECT v FROM {alias}) AS {alias}"
     return f"{inner} AS {alias}(v)"
 
 
-def _qualified(outer: str, column: exp.Column, issue: Issue) -> str:
+def _qualified(outer: str, column: exp.Column, issue: Issue, dialect: str) -> str:
     """The outer column, so that no name inside can be taken for it."""
     found = issue.block.columns.get(id(column))
     if column.table or found is None:
         return outer
-    return f"{exp.to_identifier(found[0].alias).sql()}.{outer}"
+    return f"{found[0].qualifier.sql(dialect=dialect)}.{outer}"

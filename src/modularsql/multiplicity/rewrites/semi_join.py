@@ -46,7 +46,7 @@ def semi_join(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     parts = clauses(statement)
     if parts is None or len(parts.items) != len(block.sources):
         return Declined(reason="its FROM clause could not be taken apart")
-    placed = conditions(statement, block, parts)
+    placed = conditions(statement, block, parts, dialect)
     if placed is None:
         return Declined(reason="its conditions could not be taken apart")
     gone = {i for i, source in enumerate(block.sources) if source in moved}

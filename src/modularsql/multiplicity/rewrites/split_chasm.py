@@ -67,7 +67,7 @@ def split_chasm(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     reason = _obstacle(block, trunk, grade)
     if reason or parts is None or len(parts.items) != len(block.sources) or grade is None:
         return Declined(reason=reason or "its FROM clause could not be taken apart")
-    placed = conditions(statement, block, parts)
+    placed = conditions(statement, block, parts, dialect)
     arms = _arms(block, placed, trunk) if placed is not None else None
     if placed is None or arms is None or len(arms) < 2:
         return Declined(reason="its tables do not hang on one by equalities, each by itself")
@@ -217,7 +217,7 @@ class _Split:
             name = f"{tokens[place[0] - 1].text.lower()}_{count}"
             arm.aggregates.append((text, name))
         head = self.block.sources[arm.sources[0]]
-        shown = f"{written(head.alias, self.dialect)}.{written(name, self.dialect)}"
+        shown = f"{head.qualifier.sql(dialect=self.dialect)}.{written(name, self.dialect)}"
         if aggregate.kind in (*COUNTS, "total") and head.kind == JoinKind.LEFT:
             shown = f"COALESCE({shown}, 0)"
         self.outside.append((start, end, shown))
@@ -242,7 +242,7 @@ class _Split:
     def _arm(self, arm: _Arm) -> list[Cut]:
         """The arm as a derived table where its first table stood."""
         head, text = self.parts.items[arm.sources[0]], self.statement.text
-        alias = written(self.block.sources[arm.sources[0]].alias, self.dialect)
+        alias = self.block.sources[arm.sources[0]].qualifier.sql(dialect=self.dialect)
         keys = list(dict.fromkeys(self._text(key) for key in arm.keys))
         shown = [*keys, *(f"{t} AS {written(n, self.dialect)}" for t, n in arm.aggregates)]
         tables = [text[head.table.start : head.table.end]]

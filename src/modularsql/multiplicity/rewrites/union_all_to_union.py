@@ -5,15 +5,17 @@ from sqlglot.tokenizer_core import TokenType
 
 from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.outermost import Declined
 from modularsql.sql.parse import Unparsed, tokenize
 from modularsql.sql.statement import Statement
 
 
 def union_all_to_union(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
-    """Take ALL from before the branch. Promises the same set of rows.
+    """Take ALL from before the branch; DISTINCT stands there where a bare UNION is an error.
 
-    UNION also drops copies that one branch holds by itself, so it is another reading.
+    Promises the same set of rows. UNION also drops copies that one branch holds by itself, so it
+    is another reading.
     """
     around = issue.block.select.parent
     tokens = tokenize(statement.text, dialect)
@@ -29,5 +31,9 @@ def union_all_to_union(statement: Statement, issue: Issue, dialect: str) -> Rewr
     start, end = before[-2].end + 1, before[-1].end + 1
     if statement.text[start : before[-1].start].strip():
         start = before[-1].start
-    text = statement.text[:start] + statement.text[end:]
+    if dialect_of(dialect).bare_union:
+        word = ""
+    else:
+        start, word = before[-1].start, "DISTINCT"
+    text = statement.text[:start] + word + statement.text[end:]
     return Edit(text, Promise.SET, doubt="somebody wrote ALL, and rows may be meant to come twice")

@@ -1,5 +1,7 @@
 """UNION below an aggregate becomes UNION ALL, so that equal rows of different things count."""
 
+from itertools import pairwise
+
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
@@ -24,12 +26,13 @@ def union_to_union_all(statement: Statement, issue: Issue, dialect: str) -> Rewr
         return Declined(reason="the aggregate is not over a single UNION of two queries")
     before, after = last_place(node.this), first_place(node.expression)
     words = [
-        token
-        for token in statement.tokens
+        (token, behind)
+        for token, behind in pairwise(statement.tokens)
         if token.token_type == TokenType.UNION and (before or 0) < token.start < (after or 0)
     ]
     if len(words) != 1:
         return Declined(reason="its UNION was not found in the text")
-    at = words[0].end + 1
-    text = statement.text[:at] + " ALL" + statement.text[at:]
+    word, behind = words[0]
+    last = behind if behind.token_type == TokenType.DISTINCT else word
+    text = statement.text[: word.end + 1] + " ALL" + statement.text[last.end + 1 :]
     return Edit(text, Promise.MORE, Evidence.OBSERVED)

@@ -75,6 +75,6 @@ def _twice(source: Source, key: str) -> exp.Select | None:
     table = source.node.copy()
     for clause in ("joins", "laterals"):
         table.set(clause, None)
-    column = exp.column(key, table=source.alias, quoted=True)
+    column = source.column(key)
     select = exp.select("1").from_(table).where(column.copy().is_(exp.null()).not_())
     return select.group_by(column).having("COUNT(*) > 1").limit(1)

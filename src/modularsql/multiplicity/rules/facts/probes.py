@@ -71,7 +71,7 @@ def without_partner(block: Block, parent: Source, child: Source) -> exp.Select |
         outer.set(
             how, [n.copy() for n in value] if isinstance(value, list) else value and value.copy()
         )
-    missing = exp.column(partner, table=child.alias, quoted=True).is_(exp.null())
+    missing = child.column(partner).is_(exp.null())
     apart = exp.select(exp.alias_(_count(), "lost")).from_(_alone(parent.node))
     apart.set("joins", [outer])
     apart.where(missing, copy=False)
@@ -97,10 +97,10 @@ def identity(source: Source) -> exp.Column | None:
     if table is None:
         return None
     if table.row_id:
-        return exp.column(table.row_id, table=exp.to_identifier(source.alias, quoted=True))
+        return source.column(table.row_id, quoted=False)
     single = (k.columns[0] for k in table.keys if len(k.columns) == 1 and not k.null_distinct)
     name = next(single, None)
-    return exp.column(name, table=source.alias, quoted=True) if name else None
+    return source.column(name) if name else None
 
 
 def _bare(block: Block) -> exp.Select | None:
