@@ -312,7 +312,7 @@ Written by `python -m benchmarks.rescue`.
 
 REAL_INTRO = f"""# Rescue with a real judge
 
-Written by `python -m benchmarks.rescue --model {{model}} --most {{most}}`.
+Written by `python -m benchmarks.rescue --model MODEL --most {{most}}`, the model being {{model}}.
 
 Only questions whose query the probe flags, at most {{most}} of each set: this shows that the way to
 a real model works, and how often its replies can be used. So few questions decide nothing.
