@@ -1,7 +1,7 @@
 """What is known of a database's tables: columns, keys and foreign keys, each with its evidence."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from modularsql.records import Evidence
@@ -86,6 +86,24 @@ class Table:
         """The column of that name, case ignored."""
         folded = name.casefold()
         return next((c for c in self.columns if c.name.casefold() == folded), None)
+
+    def renamed(self, called: Callable[[str], str]) -> "Table":
+        """The table with its names, and those that its keys point to, as `called` has them."""
+        return replace(
+            self,
+            name=called(self.name),
+            columns=tuple(replace(c, name=called(c.name)) for c in self.columns),
+            keys=tuple(replace(k, columns=tuple(map(called, k.columns))) for k in self.keys),
+            foreign_keys=tuple(
+                replace(
+                    key,
+                    columns=tuple(map(called, key.columns)),
+                    target=called(key.target),
+                    target_columns=tuple(map(called, key.target_columns)),
+                )
+                for key in self.foreign_keys
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

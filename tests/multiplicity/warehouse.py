@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from modularsql.catalog import Catalog, Table
+from modularsql.catalog import Catalog
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows
@@ -58,25 +58,8 @@ def _as_there(catalog: Catalog, dialect: str) -> Catalog:
     def held(name: str) -> str:
         return name.upper() if dialect == "snowflake" and name.islower() else name
 
-    def table(one: Table) -> Table:
-        return replace(
-            one,
-            name=held(one.name),
-            row_id=None,
-            columns=tuple(replace(c, name=held(c.name)) for c in one.columns),
-            keys=tuple(replace(k, columns=tuple(map(held, k.columns))) for k in one.keys),
-            foreign_keys=tuple(
-                replace(
-                    key,
-                    columns=tuple(map(held, key.columns)),
-                    target=held(key.target),
-                    target_columns=tuple(map(held, key.target_columns)),
-                )
-                for key in one.foreign_keys
-            ),
-        )
-
-    return Catalog(dialect=dialect, tables=tuple(map(table, catalog)))
+    tables = tuple(replace(table.renamed(held), row_id=None) for table in catalog)
+    return Catalog(dialect=dialect, tables=tables)
 
 
 def taken(sql: str, catalog: Catalog) -> exp.Expr:

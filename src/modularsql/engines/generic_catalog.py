@@ -1,7 +1,6 @@
 """A catalog by SQLAlchemy's inspector; keys that the database does not enforce are asserted."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy
@@ -22,28 +21,10 @@ def read_catalog(
     tables = [_table(inspector, name, schema, evidence, set(names)) for name in names]
     tables += [_view(inspector, name, schema) for name in inspector.get_view_names()]
     if connection.dialect.requires_name_normalize:
+        # SQLAlchemy writes in small letters what the database folds to capitals.
         stored = connection.dialect.denormalize_name
-        tables = [_renamed(table, stored) for table in tables]
+        tables = [table.renamed(stored) for table in tables]
     return Catalog(dialect=dialect, tables=tuple(tables))
-
-
-def _renamed(table: Table, stored: Callable[[str], str]) -> Table:
-    """The table with names as the database has them: SQLAlchemy writes what it folds up low."""
-    return replace(
-        table,
-        name=stored(table.name),
-        columns=tuple(replace(c, name=stored(c.name)) for c in table.columns),
-        keys=tuple(replace(k, columns=tuple(map(stored, k.columns))) for k in table.keys),
-        foreign_keys=tuple(
-            replace(
-                key,
-                columns=tuple(map(stored, key.columns)),
-                target=stored(key.target),
-                target_columns=tuple(map(stored, key.target_columns)),
-            )
-            for key in table.foreign_keys
-        ),
-    )
 
 
 def _table(
