@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from modularsql import Guard, connect
+from modularsql.ports import Engine
 
 SCRIPT = """
 CREATE TABLE t (i INTEGER, s TEXT);
@@ -39,3 +40,15 @@ def path(tmp_path: Path) -> Path:
 def guard(path: Path) -> Iterator[Guard]:
     with Guard(connect(path), "p1-p2") as opened:
         yield opened
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """On the database that the module's own `SCRIPT` makes."""
+    path = tmp_path / "shop.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(request.module.SCRIPT)
+    connection.close()
+    engine = connect(path)
+    yield engine
+    engine.close()

@@ -1,12 +1,8 @@
 """Candidates that vote on a healthy query whose findings nothing repaired."""
 
-import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from modularsql import Answer, Guard, Settings, connect
+from modularsql import Answer, Guard, Settings
 from modularsql.llm.script import ScriptedModel
 from modularsql.ports import Engine
 from modularsql.records import Verdict
@@ -23,17 +19,6 @@ APART = f"SELECT c.name, SUM(o.total) {JOINED} c.id"
 ALSO_APART = f"SELECT c.name, SUM(o.total) {JOINED} c.id, c.name"
 BROKEN = "SELECT nam FROM customer"
 QUESTION = "What has each customer spent?"
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    path = tmp_path / "shop.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(SCRIPT)
-    connection.close()
-    engine = connect(path)
-    yield engine
-    engine.close()
 
 
 def vote(

@@ -1,12 +1,8 @@
 """The rescue: what is asked, what a reply can do, and what it cannot."""
 
-import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from modularsql import Answer, Guard, Settings, connect
+from modularsql import Answer, Guard, Settings
 from modularsql.errors import BudgetError, ModelError, SetupError
 from modularsql.guard.policy import ORDERS
 from modularsql.llm.script import ScriptedModel
@@ -27,17 +23,6 @@ GOOD = "SELECT name FROM customer WHERE id IN (SELECT customer FROM orders)"
 OTHER = "SELECT DISTINCT name FROM customer"
 WRITE = "DELETE FROM customer"
 QUESTION = "Which customers have ordered?"
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    path = tmp_path / "shop.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(SCRIPT)
-    connection.close()
-    engine = connect(path)
-    yield engine
-    engine.close()
 
 
 class Run:
