@@ -72,8 +72,8 @@ class Settings:
     )
     transpile: str = _text(
         "suggest",
-        "A query written for another database: suggest its translation, or run it",
-        ("suggest", "run"),
+        "A query written for another database: off, suggest its translation, or run it",
+        ("off", "suggest", "run"),
     )
     fail_on: str = _text(
         "warning",

@@ -66,6 +66,10 @@ def test_unless_asked_for_the_translation_is_only_suggested(make_near: Make) -> 
         (repair,) = found.repairs
         assert (repair.name, repair.safety) == ("transpile", Safety.SUGGESTED)
         assert run(engine, repair.sql, "suggest").failure is None
+        off = run(engine, sql, "off")
+        assert [f.rule for f in off.findings] == [
+            f.rule for f in answer.findings if f.rule != "other_dialect"
+        ]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def translate(state: State) -> State:
     statement, failure = state.statement, state.failure
     if failure is None or not isinstance(statement, Statement) or not _is_rejected(state):
         return state
-    if len(statement.text) > state.settings.max_parse_chars:
+    if state.settings.transpile == "off" or len(statement.text) > state.settings.max_parse_chars:
         return state
     reading = next(
         (r for r in readings(statement.text, _dialect(state)) if _is_taken(r.sql, state.session)),

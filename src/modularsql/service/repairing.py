@@ -197,8 +197,11 @@ def _guarded(
             tasks.setdefault(task, []).append(question.id)
     # Queries on one database in a row: a worker then opens few.
     ordered = sorted(tasks, key=lambda task: task.database)
-    # Findings are not shown here, so nothing is measured for a reader.
-    with closing(guard_all(ordered, replace(settings, evidence_seconds=0), model)) as results:
+    # Findings are not shown here: nothing is measured for a reader, and nothing suggested to him.
+    settings = replace(settings, evidence_seconds=0)
+    if settings.transpile == "suggest":
+        settings = replace(settings, transpile="off")
+    with closing(guard_all(ordered, settings, model)) as results:
         for task, one in zip(ordered, results, strict=True):
             first, *others = tasks[task]
             yield first, one
