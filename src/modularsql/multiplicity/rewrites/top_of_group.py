@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from modularsql.multiplicity.aggregates import AVERAGES, COUNTS, SUMS, within
+from modularsql.multiplicity.aggregates import AVERAGES, COUNTS, SUMS, counts_rows, within
+from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Block, Output
 from modularsql.multiplicity.registry import Issue
@@ -86,4 +87,7 @@ def _obstacle(block: Block, total: Output | None, bare: Sequence[Output]) -> str
     plain = [*groups_of(block), *(output.expression for output in bare)]
     if not all(isinstance(part, exp.Column) and id(part) in block.columns for part in plain):
         return "its groups and bare columns are not all plain columns"
+    each = within(block) | union(output.attribute for output in bare)
+    if counts_rows(block, block.aggregates[0]) and block.rows.is_key(each):
+        return "each row would be counted alone, so that none has the most"
     return ""
