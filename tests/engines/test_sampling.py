@@ -11,6 +11,7 @@ from modularsql.guard.session import Session
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Evidence, Limits, Params, Severity
 from modularsql.rows import Rows
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.statement import Statement, read_statement
 
 Make = Callable[..., Engine]
@@ -28,6 +29,7 @@ SCRIPT = (
     "INSERT INTO single SELECT id FROM p",
     "INSERT INTO single VALUES (0), (0)",  # so it has no key, and yet joins each row of p once
 )
+BIG = {"sqlite": "INTEGER", "duckdb": "BIGINT", "postgres": "BIGINT", "mysql": "SIGNED"}
 
 
 @pytest.fixture(autouse=True)
@@ -120,3 +122,17 @@ def test_without_time_for_probes_nothing_is_asked(make_near: Make) -> None:
     assert found is not None
     assert found.finding.measured["not_measured"] == "out of time"
     assert [asked for asked in engine.asked if not asked.startswith("EXPLAIN")] == [sql]
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["i", "5000000000 + i", "i * 4294967296", "9223372036854775807 - i", "-5000000000 - i"],
+)
+def test_one_in_ten_is_about_a_tenth_whatever_the_ids_are(make_near: Make, id_: str) -> None:
+    engine = make_near(*SCRIPT)
+    hashed = dialect_of(engine.dialect).row_hash.format("id")
+    ids = f"SELECT {id_} AS id FROM (SELECT CAST(id AS {BIG[engine.dialect]}) AS i FROM p) AS n"
+    sql = f"SELECT COUNT(*) FROM ({ids}) AS r WHERE {hashed} % 10 = 0"
+    outcome = engine.execute(sql, limits=Limits())
+    assert isinstance(outcome, Rows)
+    assert 45 < int(outcome.rows[0][0]) < 180

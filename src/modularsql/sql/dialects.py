@@ -124,7 +124,8 @@ DIALECTS: Mapping[str, Dialect] = {
         integer_division=True,
         null_sorts="small",
         lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "FETCH FIRST", "TOP", "::"}),
-        row_hash="({} * 2654435761 % 4294967296) / 65536",  # Knuth's multiplicative hash
+        # Knuth's multiplicative hash, modulo a prime: larger products are no whole numbers.
+        row_hash="({} % 2147483647 * 2654435761 % 4294967296) / 65536",
         row_hash_by_row_id=True,
     ),
     "duckdb": Dialect(
