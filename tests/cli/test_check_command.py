@@ -259,6 +259,25 @@ def test_names_that_the_schema_lacks_are_errors_said_once(check: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT x.foo FROM bill b", "Nothing that is read here is called x, so it has no column"),
+        ("SELECT bill.amount FROM bill b", "called bill, so it has no column amount; did you mean"),
+        ("SELECT payment.id FROM bill b", "so it has no column id; did you mean b.id?"),
+        ("SELECT payment.bill FROM bill b", "no column bill: join the table payment to read it."),
+        (
+            "SELECT 1 FROM bill b WHERE EXISTS (SELECT 1 FROM payment p WHERE b.nope = p.id)",
+            "No table read here has a column b.nope",
+        ),
+    ],
+)
+def test_a_missing_source_is_told_from_a_missing_column(check: Run, sql: str, said: str) -> None:
+    (found,) = in_json(check, sql)["findings"]
+    assert found["rule"] == "unknown_column"
+    assert said in found["message"]
+
+
+@pytest.mark.parametrize(
     ("sql", "dialect"),
     [
         ("SELECT name FROM sqlite_master", "sqlite"),

@@ -67,23 +67,33 @@ def _told(
             near = _near(node.name, [table.name for table in catalog])
             yield what, node, say.unknown_table(name, near, place)
         else:
-            yield what, node, _unknown_column(node, block, place)
+            lacks_source = node.table and _source(node, block) is None
+            tell = _unknown_source if lacks_source else _unknown_column
+            yield what, node, tell(node, block, catalog, place)
     for what, (column, sources) in block.ambiguous.items():
         place = statement.place(begins_at(column))
         homes = [(names((source,), block), f"{source.alias}.{column.name}") for source in sources]
         yield what, column, say.ambiguous_column(column.name, homes, place)
 
 
-def _unknown_column(node: exp.Column, block: Block, place: say.Place) -> Finding:
+def _unknown_source(node: exp.Column, block: Block, catalog: Catalog, place: say.Place) -> Finding:
+    """The name before the dot is that of nothing in FROM."""
+    home = _home(node, block)
+    near = home.alias if home else _near(node.table, [s.alias for s in block.sources])
+    return say.unknown_source(
+        node.table,
+        node.name,
+        near and f"{near}.{node.name}",
+        place,
+        is_table=catalog.table(node.table) is not None,
+    )
+
+
+def _unknown_column(node: exp.Column, block: Block, catalog: Catalog, place: say.Place) -> Finding:
     name = ".".join(part.name for part in node.parts)
-    source = block.source(node.table) if node.table else None
-    others = [(s, column) for s in block.sources for column in s.columns if s is not source]
-    same = next((s for s, column in others if column == node.name.casefold()), None)
-    if node.table and source is None and same is None:
-        near = _near(node.table, [s.alias for s in block.sources])
-        return say.unknown_column(name, near and f"{near}.{node.name}", place)
-    if same is not None:
-        return say.unknown_column(name, f"{same.alias}.{node.name}", place)
+    source = _source(node, block)
+    if (home := _home(node, block)) is not None:
+        return say.unknown_column(name, f"{home.alias}.{node.name}", place)
     columns = (
         _spelled(source) if source is not None else [c for s in block.sources for c in _spelled(s)]
     )
@@ -91,6 +101,21 @@ def _unknown_column(node: exp.Column, block: Block, place: say.Place) -> Finding
     return say.unknown_column(
         name, near and (f"{node.table}.{near}" if node.table else near), place
     )
+
+
+def _home(node: exp.Column, block: Block) -> Source | None:
+    """The first other source that has a column of that name."""
+    own, name = _source(node, block), node.name.casefold()
+    return next((s for s in block.sources if s is not own and name in s.columns), None)
+
+
+def _source(node: exp.Column, block: Block | None) -> Source | None:
+    """What the name before the dot is that of, in the block or in one around it."""
+    while block is not None and node.table:
+        if (source := block.source(node.table)) is not None:
+            return source
+        block = block.outer
+    return None
 
 
 def _near(name: str, known: list[str]) -> str | None:

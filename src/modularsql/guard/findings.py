@@ -1,6 +1,7 @@
 """The findings of the runtime guard, one function each: what was seen, in words and numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from modularsql.guard.policy import Policy
 from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
@@ -121,6 +122,17 @@ def unknown_table(name: str, near: str | None, place: Place) -> Finding:
 def unknown_column(name: str, near: str | None, place: Place) -> Finding:
     """No table that the name could belong to has such a column."""
     return _absent("unknown_column", f"No table read here has a column {name}", near, place)
+
+
+def unknown_source(
+    name: str, column: str, near: str | None, place: Place, *, is_table: bool
+) -> Finding:
+    """A column of something that FROM does not list; `is_table`: the schema has such a table."""
+    message = f"Nothing that is read here is called {name}, so it has no column {column}"
+    if not is_table or near is not None:
+        return _absent("unknown_column", message, near, place)
+    message = f"{message}: join the table {name} to read it"
+    return replace(_absent("unknown_column", message, None, place), tables=(name,))
 
 
 def ambiguous_column(name: str, homes: Sequence[tuple[str, str]], place: Place) -> Finding:
