@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -285,6 +286,16 @@ def test_another_copy_of_a_database_is_none(tmp_path: Path) -> None:
     file.write_bytes(b"x" * 199_999 + b"y")
     assert on_worker.mark(file) != before
     assert on_worker.mark(tmp_path / "none") is None
+
+
+def test_a_database_with_changes_in_its_log_is_another_one(root: Path) -> None:
+    file = root / "shop" / "shop.sqlite"
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        before, content = on_worker.mark(file), file.read_bytes()
+        connection.execute("INSERT INTO t VALUES (5, 5)")
+        assert file.read_bytes() == content
+        assert on_worker.mark(file) != before
 
 
 def test_no_cluster_is_one_line(scored: Score, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,18 @@ def test_other_predictions_or_data_are_another_run(scored: Scored, root: Path) -
     connection.close()
     with pytest.raises(InputError, match="databases shop"):
         scored([ALL], {"one": [ALL]})
+
+
+def test_what_stands_in_the_log_beside_a_database_is_data_too(scored: Scored, root: Path) -> None:
+    database = root / "shop" / "shop.sqlite"
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        scored([ALL], {"one": [ALL]})
+        file = (database.stat().st_size, database.read_bytes())
+        connection.execute("INSERT INTO t VALUES (5, 5)")
+        assert file == (database.stat().st_size, database.read_bytes())
+        with pytest.raises(InputError, match="databases shop"):
+            scored([ALL], {"one": [ALL]})
 
 
 def test_two_runs_in_one_folder_are_one_too_many(scored: Scored, tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ from pathlib import Path
 
 from modularsql.errors import InputError, SetupError
 
+_LOGS = ("-wal", ".wal")
+"""How SQLite and DuckDB call the log beside a file."""
+
 _KEPT = 200  # descriptors; the usual limit of a process is 1,024
 
 _descriptors: OrderedDict[tuple[int, int], int] = OrderedDict()
@@ -63,7 +66,13 @@ def data_version(path: Path) -> Hashable:
         found: list[Hashable] = [os.path.realpath(path), head(path, 28)[24:], _stamp(path)]
     except (OSError, SetupError):
         return None
-    return (*found, _stamp(Path(f"{path}-wal")), _stamp(Path(f"{path}.wal")))
+    return (*found, *(_stamp(Path(f"{path}{suffix}")) for suffix in _LOGS))
+
+
+def logs_beside(path: Path) -> list[Path]:
+    """The logs (WAL) that hold changes of a database file; it is not the same without them."""
+    found = (Path(f"{path}{suffix}") for suffix in _LOGS)
+    return [log for log in found if log.is_file() and log.stat().st_size]
 
 
 def _stamp(path: Path) -> Hashable:

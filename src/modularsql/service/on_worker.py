@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from modularsql import __version__
 from modularsql.config import Settings
+from modularsql.engines.files import logs_beside
 from modularsql.engines.versions import versions
 from modularsql.service.pool import LocalPool, Loss, Portion, R, T
 
@@ -52,14 +53,18 @@ def made_of() -> dict[str, str]:
 def mark(file: Path) -> Mark | None:
     """Size of a file and a hash of both its ends, which databases write whenever they change.
 
-    None where it cannot be read. A hash of all of it would take as long as the queries.
+    With the logs beside it, where its newest changes may be. None where it cannot be read. A hash
+    of all of it would take as long as the queries.
     """
+    size, digest = 0, hashlib.sha256()
     try:
-        with file.open("rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
-            digest = hashlib.sha256(opened.read(_END))
-            opened.seek(max(0, size - _END))
-            digest.update(opened.read(_END))
+        for part in (file, *logs_beside(file)):
+            with part.open("rb") as opened:
+                length = os.fstat(opened.fileno()).st_size
+                digest.update(opened.read(_END))
+                opened.seek(max(0, length - _END))
+                digest.update(opened.read(_END))
+            size += length
     except OSError:
         return None
     return size, digest.hexdigest()

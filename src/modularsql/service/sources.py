@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from modularsql.engines.files import logs_beside
 from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, database_files
 
@@ -31,13 +32,18 @@ def find_databases(root: Path, dataset: Dataset) -> dict[str, tuple[Path, ...]]:
 
 
 def marks(path: Path) -> dict[str, Any]:
-    """Path, size and SHA-256 of a file, or of all files of a folder. Raises `InputError`."""
+    """Path, size and SHA-256 of a file; of all files of a folder, or of a database and its log.
+
+    Raises `InputError`.
+    """
     try:
-        if not path.is_dir():
-            size, digest = path.stat().st_size, _sha256(path)
-        else:
+        files = [path, *logs_beside(path)]
+        if path.is_dir():
             files = sorted(file for file in path.iterdir() if file.is_file())
-            size = sum(file.stat().st_size for file in files)
+        size = sum(file.stat().st_size for file in files)
+        if files == [path]:
+            digest = _sha256(path)
+        else:
             listed = "".join(f"{_sha256(file)}  {file.name}\n" for file in files)
             digest = hashlib.sha256(listed.encode("utf-8", "surrogateescape")).hexdigest()
     except OSError as error:
