@@ -1,4 +1,4 @@
-"""Where the benchmark data lies: in MODULARSQL_DATA, else `shared/data` beside the checkout.
+"""Where the benchmark data lies: in BENCHMARK_DATA, else `shared/data` beside the checkout.
 
 The data is not part of the repository; what needs it says so and stops.
 """
@@ -10,8 +10,9 @@ from pathlib import Path
 from modularsql.evaluation.datasets import Dataset, database_file, read_dataset
 from modularsql.evaluation.predictions import Predictions, read_predictions
 
+# No name with our prefix: those are settings, and the commands refuse one that they do not know.
 DATA = Path(
-    os.environ.get("MODULARSQL_DATA", Path(__file__).parents[1].resolve().parent / "shared/data")
+    os.environ.get("BENCHMARK_DATA", Path(__file__).parents[1].resolve().parent / "shared/data")
 )
 SPIDER = DATA / "spider"
 BIRD = DATA / "bird"
@@ -20,7 +21,7 @@ BIRD = DATA / "bird"
 def require() -> None:
     """Stop with one line where the data is absent."""
     if not SPIDER.is_dir():
-        sys.exit(f"no benchmark data at {DATA}; set MODULARSQL_DATA to its folder")
+        sys.exit(f"no benchmark data at {DATA}; set BENCHMARK_DATA to its folder")
 
 
 def spider_dev() -> Dataset:
