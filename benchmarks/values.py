@@ -4,8 +4,9 @@
 
 Values are the different texts of the Spider and BIRD databases; where these are too few, halves of
 two of them are put together. They stand in columns of 10,000. `--embed` says how many are embedded
-by MiniLM; the others get the direction between two of these plus noise. `--cache` keeps vectors.
-`--chroma` names a Python that has chromadb: it gets the same vectors in the same run.
+by MiniLM; the others get the direction between two of these plus noise. `--cache` keeps vectors: a
+run that was stopped goes on from there. `--chroma` names a Python that has chromadb: it gets the
+same vectors in the same run.
 
 Times are CPU seconds of one process; a machine may be busy. What is looked up are values with a
 letter missing or a word changed; recall is against every vector compared, column by column.
@@ -36,7 +37,8 @@ from modularsql.retrieval.minilm import packaged
 from modularsql.retrieval.vectors import VectorIndex
 
 COLUMN, NEAREST, ASKED = 10_000, 5, 100
-_TIMED = 1_000
+WIDTH = 384  # of a MiniLM vector
+_TIMED, _LOT = 1_000, 2_000
 Vectors = Any
 
 
@@ -92,18 +94,28 @@ def _is_name(cell: str) -> bool:
 
 
 def vectors_of(values: Sequence[str], embed: int, cache: Path | None) -> Vectors:
-    """Vectors of all values, so many by the model."""
-    if cache is not None and cache.exists():
-        return np.load(cache)[: len(values)].astype(np.float32)
-    real = np.asarray(packaged().embed(values[:embed]), dtype=np.float32)
+    """Vectors of all values, so many by the model; those in the cache are not made again."""
+    real = embedded(values[:embed], cache)
     made = np.random.default_rng(1)
     ends = made.integers(0, len(real), (2, len(values) - len(real)))
     rest = real[ends[0]] + real[ends[1]] + made.normal(0, 0.02, (len(ends[0]), real.shape[1]))
     whole = np.concatenate([real, rest / np.linalg.norm(rest, axis=1, keepdims=True)])
-    whole = whole.astype(np.float16)
-    if cache is not None:
-        np.save(cache, whole)
-    return whole.astype(np.float32)
+    return whole.astype(np.float16).astype(np.float32)
+
+
+def embedded(values: Sequence[str], cache: Path | None) -> Vectors:
+    """Vectors by the model, as 16-bit floats in the cache: one that was stopped goes on there."""
+    model = packaged()
+    kept = np.fromfile(cache, dtype=np.float16) if cache and cache.exists() else np.zeros(0, "f2")
+    found = list(kept[: len(kept) // WIDTH * WIDTH].reshape(-1, WIDTH).astype(np.float32))
+    for start in range(len(found), len(values), _LOT):
+        part = np.asarray(model.embed(values[start : start + _LOT]), dtype=np.float16)
+        if cache is not None:
+            with cache.open("r+b" if start else "wb") as file:
+                file.seek(start * WIDTH * part.itemsize)
+                file.write(part.tobytes())
+        found.extend(part.astype(np.float32))
+    return np.array(found[: len(values)])
 
 
 def rate(values: Sequence[str]) -> float:
