@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.llm.conftest import Answer, FakeServer, completion
+from tests.llm.conftest import Answer, FakeServer, completion, failure
 from tests.llm.conftest import server as server  # the fixture
 
 from modularsql.engines.connect import connect
@@ -269,6 +269,23 @@ def test_index_and_predict_follow_their_schemas(
     printed = json.loads(ran.stdout)
     schema("predict").validate(printed)
     assert (printed["answered"], printed["problems"]) == (1, {"no database": 1})
+    assert ran.returncode == 1, "what failed is asked again by the same command"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [(ANN, 0), ("NOT ANSWERABLE: nobody knows", 0), (failure(500), 1)],
+    ids=["answered", "not answerable", "no model"],
+)
+def test_the_status_of_predict_says_whether_questions_are_left(
+    run: Run, shop: Path, server: FakeServer, reply: str | Answer, status: int
+) -> None:
+    server.answers = says(reply) if isinstance(reply, str) else [reply]
+    Path("modularsql.toml").write_text("model_attempts = 1\n")
+    Path("set.jsonl").write_text('{"id": 1, "db": "shop", "question": "Who?"}\n')
+    given = ["--db-root", ".", "--out", "out", "--model", "m", "--base-url", server.url]
+    assert run("predict", "set.jsonl", *given).returncode == status
+    assert json.loads(Path("out/predictions.json").read_text("utf-8")).keys() == {"1"}
 
 
 def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ def command(
     Example:
       modularsql predict spider/dev.json --db-root spider/database \\
         --model qwen3 --base-url http://localhost:8000/v1 --out run
+
+    \b
+    Exit status: 0; 1 where questions failed that the same command asks again.
     """
     from modularsql.cli.progress import progress
     from modularsql.cli.screen import Screen
@@ -79,9 +82,10 @@ def command(
                 progress=show or (lambda done, total, words: None),
             )
         )
+    status = 1 if summary.failed else 0
     if format_ == "json":
         print_json(summary.as_json())
-        return 0
+        return status
     with output():
         screen = Screen()
         of = counted(summary.questions, "question")
@@ -96,4 +100,4 @@ def command(
         cost = summary.cost
         tokens = f"{cost.prompt_tokens:,} tokens in, {cost.completion_tokens:,} out"
         screen.words(f"{counted(cost.llm_calls, 'call')}, {tokens}, ${cost.usd:.4f}", by=2)
-    return 0
+    return status
