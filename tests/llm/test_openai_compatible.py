@@ -151,25 +151,6 @@ def test_a_reply_without_end_is_cut_off(
     assert len(server.bodies) == 1
 
 
-def test_samples_come_at_once_where_the_server_gives_them(server: FakeServer) -> None:
-    server.answers = [completion("a", "b", "c")]
-    assert server.model().chat(request(n=3)).texts == ("a", "b", "c")
-    assert [body["n"] for body in server.bodies] == [3]
-
-
-def test_samples_are_asked_for_singly_where_a_server_ignores_n(server: FakeServer) -> None:
-    server.answers = lambda body: completion(f"seed {body['seed']}")
-    reply = server.model().chat(request(n=3, seed=7))
-    assert reply.texts == ("seed 7", "seed 8", "seed 9")
-    assert reply.cost.llm_calls == 3
-    assert reply.cost.prompt_tokens == 300
-
-
-def test_more_samples_than_asked_for_are_left_out(server: FakeServer) -> None:
-    server.answers = [completion("a", "b", "c")]
-    assert server.model().chat(request(n=2)).texts == ("a", "b")
-
-
 @pytest.mark.parametrize(
     ("part", "words", "more"),
     [

@@ -51,6 +51,7 @@ def test_the_way_of_an_answer_is_told(pipeline: Pipeline) -> None:
         "the model left it as it is",
         "linking.direct",
         "Hint: all",
+        "calls, 3 in a row",
     ):
         assert words in found.text, words
     assert found.tags.count("script") == 0

@@ -9,6 +9,7 @@ from modularsql.errors import InputError, SetupError
 from modularsql.llm.budget import Bounds, Budget
 from modularsql.llm.prices import FREE, Price, Priced, find_price, read_prices
 from modularsql.llm.reach import is_here
+from modularsql.llm.sampling import Sampled
 from modularsql.llm.wrappers import Breaker, Limited
 from modularsql.ports import Model
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def connect_model(settings: Settings) -> Model | None:
     """The model that the settings name, with budget, prices, limits; None where they name none.
 
-    From outside in: what may be spent, what was said before, what it costs, how many at once.
+    From outside in: what was said before, what may be spent, what it costs, how many samples a
+    call gives, how many calls at once.
     Nothing is sent yet. Raises `InputError` and `SetupError` for what can be known beforehand.
     """
     if not settings.model:
@@ -31,7 +33,7 @@ def connect_model(settings: Settings) -> Model | None:
         calls=settings.budget_calls, tokens=settings.budget_tokens, usd=settings.budget_usd
     )
     limited = Limited(Breaker(opened), settings.model_concurrency)
-    model: Model = Budget(Priced(limited, price), bounds, price)
+    model: Model = Budget(Priced(Sampled(limited), price), bounds, price)
     if settings.record:
         from modularsql.llm.replay import Recorder
 

@@ -7,8 +7,7 @@ Body and time of an answer are bounded here, since a server is foreign too.
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from modularsql.llm.completion import read_completion
 from modularsql.llm.reach import check_reach
 from modularsql.llm.retrying import Attempt, HttpError, Retrying
 from modularsql.ports import ChatReply, ChatRequest
-from modularsql.records import Cost
 
 if TYPE_CHECKING:
     import openai
@@ -128,27 +126,8 @@ class OpenAICompatible:
         return self._server.client()
 
     def chat(self, request: ChatRequest) -> ChatReply:
-        """See `ports.Model`. Samples that the server does not give at once are asked for singly."""
+        """See `ports.Model`; there may be fewer replies than asked for (`llm.sampling`)."""
         _ = self._client  # to import the library takes seconds, which are not the server's
-        if request.n == 1:
-            return self._ask(request)
-        first = self._ask(request if "n" not in self._without else replace(request, n=1))
-        missing = request.n - len(first.texts)
-        if missing <= 0:
-            return replace(first, texts=first.texts[: request.n])
-        singles = [
-            replace(request, n=1, seed=None if request.seed is None else request.seed + i)
-            for i in range(len(first.texts), request.n)
-        ]
-        with ThreadPoolExecutor(min(missing, self._server.concurrency)) as threads:
-            replies = [first, *threads.map(self._ask, singles)]
-        return ChatReply(
-            texts=tuple(text for reply in replies for text in reply.texts[: request.n]),
-            cost=sum((reply.cost for reply in replies), Cost()),
-        )
-
-    def _ask(self, request: ChatRequest) -> ChatReply:
-        """One call; once more for each optional part that the server turns out to refuse."""
         while True:
             without = self._without
             body = chat_body(self.name, request, without)

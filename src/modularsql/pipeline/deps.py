@@ -9,6 +9,7 @@ from typing import TypeVar
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.guard.run import Guard
+from modularsql.pipeline.waiting import meet
 from modularsql.ports import ChatRequest, Engine, ExampleIndex, Message, Model, ValueIndex
 
 T = TypeVar("T")
@@ -40,11 +41,13 @@ class Deps:
 
     def each(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """A function of each item, at the same time where there are threads; in their order."""
-        if self.pool is None:
-            return [function(item) for item in items]
         # Threads get the caller's context, so that spans of telemetry stand where they belong.
         work = [(copy_context(), item) for item in items]
-        return list(self.pool.map(lambda one: one[0].run(function, one[1]), work))
+        at_work = map if self.pool is None else self.pool.map
+        try:
+            return list(at_work(lambda one: one[0].run(function, one[1]), work))
+        finally:
+            meet(context for context, _ in work)
 
     def ask(self, messages: tuple[Message, ...], stage: str, most: int = 1024) -> str:
         """The model's one reply, at temperature 0."""

@@ -7,6 +7,7 @@ ends the question with what is known, and the trace says so.
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 from modularsql.errors import ModelError
@@ -44,12 +45,15 @@ class Asked:
 
 def ask(question: str, deps: Deps, hint: str = "") -> Asked:
     """Take one question through the stages. Never raises for what a model or a query does."""
-    state = State(question=question, hint=hint)
+    return copy_context().run(_through, State(question=question, hint=hint), deps)
+
+
+def _through(state: State, deps: Deps) -> Asked:
+    ears = Listening(deps.model)
     done: list[StageTrace] = []
     failure = None
     with ThreadPoolExecutor(max_workers=deps.settings.ask_workers) as pool:
         for name, stage in STAGES:
-            ears = Listening(deps.model)
             start = time.perf_counter()
             before = replace(state, decisions=())
             try:
@@ -63,11 +67,11 @@ def ask(question: str, deps: Deps, hint: str = "") -> Asked:
                     stage=name,
                     ms=round(ms, 3),
                     decisions=state.decisions,
-                    calls=ears.calls(),
+                    calls=ears.new(),
                     output=seen(name, state),
                 )
             )
             if failure or state.unanswerable:
                 break
-    trace = Trace(question=question, hint=hint, stages=tuple(done))
+    trace = Trace(question=state.question, hint=state.hint, stages=tuple(done))
     return Asked(state=state, trace=trace, failure=failure)

@@ -5,7 +5,7 @@ of the paper). Ours: clusters are multisets, and each pair is judged with positi
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from modularsql.asking.prompts import as_data
@@ -63,7 +63,11 @@ def _judged(state: State, deps: Deps) -> State:
     top = list(state.clusters[: deps.settings.top_clusters])
     wins = [0.0] * len(top)
     pairs = list(combinations(range(len(top)), 2))
-    results = deps.each(lambda pair: _duel(top[pair[0]], top[pair[1]], state, deps), pairs)
+    turns = [(a, b) for pair in pairs for a, b in (pair, pair[::-1])]
+    ballots = iter(deps.each(lambda turn: _asked(turn, top, state, deps), turns))
+    results = [
+        _counted(straight, turned) for straight, turned in zip(ballots, ballots, strict=True)
+    ]
     said = [f"{len(state.clusters)} results; none has {deps.settings.confidence:g} of the samples"]
     for (a, b), (won, how) in zip(pairs, results, strict=True):
         wins[a] += won
@@ -76,22 +80,31 @@ def _judged(state: State, deps: Deps) -> State:
     return _chosen(state, best, tuple(said))
 
 
-def _duel(one: Cluster, other: Cluster, state: State, deps: Deps) -> tuple[float, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ballot:
+    """What the judge named, `A` or `B`, sample by sample; `failure` is why it could not."""
+
+    named: tuple[str | None, ...] = ()
+    failure: str = ""
+
+
+def _counted(straight: _Ballot, turned: _Ballot) -> tuple[float, str]:
     """1 where the first wins the majority of the votes, else 0; and the votes in words."""
-    votes = deps.settings.votes
-    swapped = votes // 2
-    try:
-        straight = _votes(one, other, votes - swapped, state, deps)
-        turned = _votes(other, one, swapped, state, deps) if swapped else []
-    except ModelError as error:
-        return 1.0, f"the model failed ({error.message}), the larger one is kept"
-    for_one = straight.count("A") + turned.count("B")
-    for_other = straight.count("B") + turned.count("A")
+    if failure := straight.failure or turned.failure:
+        return 1.0, f"the model failed ({failure}), the larger one is kept"
+    for_one = straight.named.count("A") + turned.named.count("B")
+    for_other = straight.named.count("B") + turned.named.count("A")
     # Who does not choose leaves it to the consensus.
     return (1.0 if for_one >= for_other else 0.0), f"{for_one} votes to {for_other}"
 
 
-def _votes(one: Cluster, other: Cluster, count: int, state: State, deps: Deps) -> list[str | None]:
+def _asked(turn: tuple[int, int], top: Sequence[Cluster], state: State, deps: Deps) -> _Ballot:
+    """The samples in which the first of the two stands as query A: half of the votes, the odd one
+    where that is the larger cluster."""
+    one, other = (top[place] for place in turn)
+    count = (deps.settings.votes + (turn[0] < turn[1])) // 2
+    if not count:
+        return _Ballot()
     a, b = (state.candidates[_best(c.members, state.candidates)] for c in (one, other))
     values = deps.settings.show_values == "yes"
     prompt = filled(
@@ -104,7 +117,11 @@ def _votes(one: Cluster, other: Cluster, count: int, state: State, deps: Deps) -
         share_a=f"{one.confidence:.0%}",
         share_b=f"{other.confidence:.0%}",
     )
-    return [read_choice(reply) for reply in deps.sample(prompt, "selection", count, 512)]
+    try:
+        replies = deps.sample(prompt, "selection", count, 512)
+    except ModelError as error:
+        return _Ballot(failure=error.message)
+    return _Ballot(named=tuple(map(read_choice, replies)))
 
 
 def findings_of(candidate: Candidate, deps: Deps) -> int:

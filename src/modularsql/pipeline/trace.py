@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modularsql.pipeline.state import Candidate, State
+from modularsql.pipeline.waiting import follow, longest, waited
 from modularsql.ports import ChatReply, ChatRequest, Model
 from modularsql.records import Answer, Cost, Failure
 from modularsql.rows import Rows
@@ -14,13 +15,19 @@ from modularsql.rows import Rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of the model: what it was for, what was sent and said, its cost and time."""
+    """One call of the model: what it was for, what was sent and said, its cost and time.
+
+    `start_ms` is when it was made, counted from the question's beginning; `after` are the calls
+    that had to be over before it, as places among all calls of the question.
+    """
 
     stage: str
     messages: tuple[str, ...]
     replies: tuple[str, ...]
     cost: Cost
     ms: float
+    start_ms: float = 0.0
+    after: tuple[int, ...] = ()
     error: str | None = None
 
 
@@ -45,16 +52,27 @@ class Trace:
 
     def cost(self) -> Cost:
         """What all calls cost together."""
-        return sum((call.cost for stage in self.stages for call in stage.calls), Cost())
+        return sum((call.cost for call in self.calls()), Cost())
+
+    def calls(self) -> tuple[Call, ...]:
+        """The calls of all stages, in the order they ended."""
+        return tuple(call for stage in self.stages for call in stage.calls)
+
+    def critical_path(self, takes: Callable[[Call], float]) -> float:
+        """The longest chain of calls that wait for each other, by what each of them takes."""
+        calls = self.calls()
+        return longest([call.after for call in calls], lambda place: takes(calls[place]))
 
 
 class Listening:
-    """A model that remembers its calls; one for each stage of each question."""
+    """A model that remembers its calls; one for each question."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._begin = time.perf_counter()
         self._lock = threading.Lock()
         self._calls: list[Call] = []
+        self._told = 0
         self.name = model.name
 
     def chat(self, request: ChatRequest) -> ChatReply:
@@ -71,21 +89,26 @@ class Listening:
     def _heard(
         self, request: ChatRequest, reply: ChatReply, start: float, error: str | None
     ) -> None:
+        over = time.perf_counter()
         call = Call(
             stage=request.stage,
             messages=tuple(message.text for message in request.messages),
             replies=reply.texts,
             cost=reply.cost,
-            ms=round((time.perf_counter() - start) * 1000, 3),
+            ms=round((over - start) * 1000, 3),
+            start_ms=round((start - self._begin) * 1000, 3),
+            after=waited(),
             error=error,
         )
         with self._lock:
+            follow(len(self._calls))
             self._calls.append(call)
 
-    def calls(self) -> tuple[Call, ...]:
-        """The calls so far, in the order they ended."""
+    def new(self) -> tuple[Call, ...]:
+        """The calls since this was asked last, in the order they ended."""
         with self._lock:
-            return tuple(self._calls)
+            told, self._told = self._told, len(self._calls)
+            return tuple(self._calls[told:])
 
 
 def seen(stage: str, state: State) -> Mapping[str, Any]:

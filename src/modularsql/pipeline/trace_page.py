@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from modularsql.pipeline.waiting import longest
+
 Json = Mapping[str, Any]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STAGES = ("values", "linking", "generation", "revision", "selection", "guard")
@@ -54,12 +56,18 @@ def _heading(body: Element, trace: Json, stages: Mapping[str, Json]) -> None:
     parts = [
         f"verdict {guard['verdict']}" if guard.get("verdict") else "no answer",
         f"confidence {confidence:.0%}" if confidence is not None else "",
-        f"{cost['llm_calls']:,} calls",
+        f"{cost['llm_calls']:,} calls, {_in_a_row(trace)} in a row",
         f"{cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out",
         f"${cost['usd']:.4f}",
         f"{seconds:.1f} s",
     ]
     _add(body, "p", " · ".join(filter(None, parts)), class_="soft")
+
+
+def _in_a_row(trace: Json) -> int:
+    """How many calls waited for each other, one after the other."""
+    after = [call["after"] for stage in trace["stages"] for call in stage["calls"]]
+    return int(longest(after, lambda call: 1))
 
 
 def _flow(body: Element, stages: Mapping[str, Json]) -> None:
@@ -233,9 +241,11 @@ def _call(body: Element, call: Json) -> None:
     cost = call["cost"]
     folded = SubElement(body, "details")
     told = (
-        f"{call['stage']}: {cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out"
+        f"{call['stage']}: {cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out",
+        f"{len(call['replies'])} replies",
+        f"{call['ms'] / 1000:.1f} s from second {call['start_ms'] / 1000:.1f} on",
     )
-    _add(folded, "summary", f"{told}, {call['ms'] / 1000:.1f} s, {len(call['replies'])} replies")
+    _add(folded, "summary", ", ".join(told))
     if call["error"]:
         _add(folded, "p", call["error"], class_="bad")
     for text in call["messages"]:
