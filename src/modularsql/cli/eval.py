@@ -20,6 +20,7 @@ from modularsql.cli.common import (
     verbose_option,
 )
 from modularsql.cli.progress import Show, progress
+from modularsql.config import Settings
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
 """Settings that a preset gives where no flag does."""
+
+_WORKERS_NEED = (
+    "modularsql.service.scoring",
+    "modularsql.evaluation.ties",
+    "modularsql.engines.sqlite",
+)
+_GUARDING_NEEDS = ("modularsql.evaluation.guarding",)
 
 _POOL = ("upper", "mean", "first")
 _FILE = click.Path(path_type=Path)
@@ -123,12 +131,13 @@ def command(
       modularsql eval spider/dev.json --pred dail.txt --pred c3.txt \\
         --db-root spider/database --out run
     """
-    from modularsql.service.evaluating import EvalRequest, evaluate
-
     given = {name: value for name, value in flags.items() if value is not None}
     settings = settings_of(config, **{**PRESETS.get(preset or "", {}), **given})
     if "max_rows" in given:
         settings = replace(settings, score_rows=settings.max_rows)
+    _begin(settings, bool(guard), format_)
+    from modularsql.service.evaluating import EvalRequest, evaluate
+
     with progress("pairs") as show:
         done = evaluate(
             EvalRequest(
@@ -155,6 +164,16 @@ def command(
         with output():
             _print(Screen(), done, out)
     return 0
+
+
+def _begin(settings: Settings, guards: bool, format_: str) -> None:
+    """Let one process import what workers need, and this one meanwhile what it needs in the end."""
+    if not settings.cluster:
+        from modularsql.service.nursery import warm_up
+
+        warm_up(*_WORKERS_NEED, *(_GUARDING_NEEDS if guards else ()))
+    if format_ == "text":
+        import modularsql.cli.table  # noqa: F401
 
 
 def _shown(show: Show | None) -> "Any":

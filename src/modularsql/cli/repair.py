@@ -71,9 +71,13 @@ def command(
         --db-root spider/database --pools pools.jsonl --policy paper \\
         --model gpt-4o-mini --out rescued.txt
     """
+    settings = settings_of(config, **flags)
+    if not settings.cluster:
+        from modularsql.service.nursery import warm_up
+
+        warm_up("modularsql.service.in_workers", "modularsql.engines.sqlite")
     from modularsql.service.repairing import RepairRequest, repair
 
-    settings = settings_of(config, **flags)
     with progress("questions") as show:
         summary = repair(
             RepairRequest(

@@ -3,12 +3,22 @@
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from modularsql.errors import InputError
+
+
+@cache
+def in_memory() -> duckdb.DuckDBPyConnection:
+    """The database without a file that reads and writes all tables of this process.
+
+    Making one takes longer than it takes to write a table.
+    """
+    return duckdb.connect()
 
 
 def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
@@ -26,7 +36,7 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
         types = ", ".join(f"{_quoted(name)}: {_text(kind)}" for name, kind in columns.items())
         source = f"read_json({_text(str(lines))}, format='newline_delimited', columns={{{types}}}"
         source += ", maximum_object_size=268435456)"
-        with duckdb.connect() as connection:
+        with in_memory().cursor() as connection:
             connection.execute(
                 f"COPY (SELECT * FROM {source}) TO {_text(str(half))} (FORMAT parquet)"
             )
@@ -41,7 +51,7 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
 def read_parquet(path: Path) -> list[dict[str, Any]]:
     """The rows of a Parquet file by column name, JSON columns as text. Raises `InputError`."""
     try:
-        with duckdb.connect() as connection:
+        with in_memory().cursor() as connection:
             cursor = connection.execute(f"SELECT * FROM read_parquet({_text(str(path))})")
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

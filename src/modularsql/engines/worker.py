@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from modularsql.config import Settings
 from modularsql.engines.base import SPILL_MB
 from modularsql.engines.connect import Place, open_place
+from modularsql.engines.ctrl_c import deaf_to_ctrl_c
 from modularsql.errors import ModularSqlError
 from modularsql.ports import Cautious, Engine, Versioned
 
@@ -91,25 +92,6 @@ class Worker:
         """Kill the process and close the pipe; nobody may be waiting for an answer."""
         self.kill()
         self._connection.close()
-
-
-@contextmanager
-def deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes started here never see SIGINT: only the parent reacts to Ctrl-C.
-
-    A worker that is still loading its modules would answer with a traceback of its own.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # its first start would undo what comes next
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def prepare_worker(settings: Settings, scratch: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -41,10 +42,19 @@ class Shape:
         return tuple(places)
 
 
+@lru_cache(maxsize=64)
+def read_block(sql: str, dialect: str) -> exp.Expr | None:
+    """The outermost block of a query, not to be changed; None where it is no query we can read.
+
+    Kept, since gold is looked at once for each of its predictions.
+    """
+    tree = parse_text(sql.strip().rstrip("; \n"), dialect)
+    return None if isinstance(tree, Unparsed) else outermost(tree)
+
+
 def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
     """The shape of `sql`, whose result has these columns; None where it is no query we can read."""
-    tree = parse_text(sql.strip().rstrip("; \n"), dialect)
-    block = None if isinstance(tree, Unparsed) else outermost(tree)
+    block = read_block(sql, dialect)
     if block is None:
         return None
     order = block.args.get("order")

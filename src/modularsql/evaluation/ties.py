@@ -13,10 +13,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from modularsql.evaluation.shape import Shape, key_places
+from modularsql.evaluation.shape import Shape, key_places, read_block
 from modularsql.rows import Row, Rows, comparable
-from modularsql.sql.outermost import outermost
-from modularsql.sql.parse import Unparsed, parse_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +36,7 @@ def keyed_query(sql: str, dialect: str, columns: Sequence[str]) -> str | None:
 
     None where there is no ORDER BY, or where a further column could change the rows (DISTINCT).
     """
-    tree = parse_text(sql.strip().rstrip("; \n"), dialect)
-    block = None if isinstance(tree, Unparsed) else outermost(tree)
+    block = read_block(sql, dialect)
     order = None if block is None else block.args.get("order")
     if block is None or order is None:
         return None

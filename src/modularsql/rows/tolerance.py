@@ -9,11 +9,10 @@ is a proof, and where it does not an exact matching decides (scipy, extra `eval`
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Number
 from typing import Any
 
 from modularsql.rows.assign import can_match_all
-from modularsql.rows.cells import Row
+from modularsql.rows.cells import NUMBERS, Row
 
 MOST_ROWS = 2_000
 """Rows with equal other cells that an exact matching is tried on; beyond, it is undecided."""
@@ -67,8 +66,8 @@ def _grouped(rows: Sequence[Row]) -> dict[tuple[tuple[int, ...], Row], list[Row]
     """The numbers of each row, under the places of its numbers and its other cells."""
     groups: dict[tuple[tuple[int, ...], Row], list[Row]] = {}
     for row in rows:
-        places = tuple(at for at, cell in enumerate(row) if isinstance(cell, Number))
-        others = tuple(cell for cell in row if not isinstance(cell, Number))
+        places = tuple(at for at, cell in enumerate(row) if isinstance(cell, NUMBERS))
+        others = tuple(cell for cell in row if not isinstance(cell, NUMBERS))
         groups.setdefault((places, others), []).append(tuple(row[at] for at in places))
     return groups
 

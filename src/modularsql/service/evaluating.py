@@ -1,11 +1,10 @@
 """The use case `eval`: score prediction sets on real databases, each statement run once."""
 
 import platform
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -119,9 +118,7 @@ def _run(plan: Plan, records: dict[int, Record], asked: Scoring, request: EvalRe
     batches = without(plan, records)
     seen = _Seen(plan, records, request.progress)
     log = run_folder.Log(request.out)
-    # What is needed at the end is imported while the workers work.
-    threading.Thread(target=run_files.prepare, daemon=True).start()
-    work = scoring_work(asked, request.settings, batches)
+    work = replace(scoring_work(asked, request.settings, batches), meanwhile=run_files.prepare)
     with closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]

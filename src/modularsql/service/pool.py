@@ -7,20 +7,25 @@ results, or how the portion ended its process. `LocalPool` is pebble's; `cluster
 import gc
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from modularsql.config import Settings
+from modularsql.engines.ctrl_c import deaf_to_ctrl_c
 from modularsql.engines.scratch import Scratch
-from modularsql.engines.worker import deaf_to_ctrl_c, prepare_worker
+from modularsql.engines.worker import prepare_worker
+from modularsql.service.nursery import is_warm
 
 _HAND_BACK = 1.0
 _THREADS_HAND_BACK = 10.0
@@ -140,6 +145,10 @@ class LocalPool:
             if worker.is_alive():
                 worker.terminate()
         self._pool.stop()  # type: ignore[no-untyped-call]
+        # The pool's own threads look up ten times a second; Python waits for them at its end.
+        threading.Thread(target=self._end).start()
+
+    def _end(self) -> None:
         self._pool.join()
         self._scratch.close()
 
@@ -162,15 +171,16 @@ def _outcome(future: "ProcessFuture[list[R]]") -> list[R] | Loss:
 
 
 class _Context(SpawnContext):
-    """Starts processes anew (not forked) and remembers them."""
+    """Starts processes, never as a copy of this one, and remembers them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: list[SpawnProcess] = []
+        self.started: list[BaseProcess] = []
 
-    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """A process that is to be started."""
-        self.started.append(SpawnProcess(*args, **kwargs))
+    def Process(self, *args: Any, **kwargs: Any) -> BaseProcess:  # type: ignore[override]  # noqa: N802
+        """A process that is to be started: from the nursery where there is one, else anew."""
+        kind = get_context("forkserver").Process if is_warm() else SpawnProcess
+        self.started.append(kind(*args, **kwargs))
         return self.started[-1]
 
 

@@ -43,9 +43,11 @@ def read_records(folder: Path) -> dict[int, Record]:
 
 
 def prepare() -> None:
-    """Import what `write_run` needs: a driver that takes longer to import than many a run."""
-    import modularsql.engines.parquet
+    """Make what `write_run` needs: a driver that takes longer to import than many a run."""
     import modularsql.engines.versions  # noqa: F401
+    from modularsql.engines.parquet import in_memory
+
+    in_memory()
 
 
 def write_run(folder: Path, run: Run, summary: Mapping[str, Any]) -> None:

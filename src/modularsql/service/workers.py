@@ -34,7 +34,8 @@ class Work(Generic[T, R]):
     The others run here: `seconds` bounds the queries of a task, `smaller` gives the parts to try
     after a loss (none: give up), `lost` the result of a task that was given up. `at_once` tasks
     are worked on at a time, in threads of all workers: for tasks that mostly wait. `files` are
-    read by every worker, besides the databases of its tasks.
+    read by every worker, besides the databases of its tasks. `meanwhile` is called once the workers
+    have their tasks, to make ready what is needed at the end.
     """
 
     prepare: Callable[[Settings], None]
@@ -44,6 +45,7 @@ class Work(Generic[T, R]):
     lost: Callable[[T, Loss], R]
     at_once: int = 1
     files: tuple[Path, ...] = ()
+    meanwhile: Callable[[], None] | None = None
 
 
 def run_all(
@@ -77,6 +79,8 @@ def _in_one_pool(
     with closing(_pool(tasks, work, settings)) as pool:
         desk = _Desk(pool, work)
         handed = [(some, desk.start(some)) for some in desk.portions(tasks)]
+        if work.meanwhile is not None:
+            work.meanwhile()
         for some, outcome in handed:
             try:
                 yield from desk.results(some, outcome)

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import isclose
-from numbers import Number
 from typing import Any
 
 from modularsql.evaluation.metrics.base import Metric, Score, as_score
 from modularsql.evaluation.pair import Pair
 from modularsql.rows import Row
+from modularsql.rows.cells import NUMBERS
 from modularsql.rows.tolerance import Tolerance, equal_within
 
 NEAR = Tolerance(absolute=1e-2)
@@ -70,9 +70,9 @@ class _Column:
     @classmethod
     def of(cls, column: Row) -> "_Column":
         """Taken apart once, compared often."""
-        numbers: list[Any] = [cell for cell in column if isinstance(cell, Number)]
+        numbers: list[Any] = [cell for cell in column if isinstance(cell, NUMBERS)]
         return cls(
-            sorted(numbers), Counter(cell for cell in column if not isinstance(cell, Number))
+            sorted(numbers), Counter(cell for cell in column if not isinstance(cell, NUMBERS))
         )
 
     def is_near(self, other: "_Column") -> bool:
