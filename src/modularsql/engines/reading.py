@@ -64,42 +64,53 @@ def refused(message: str) -> Failure:
 
 
 def _of_statement(sql: str, tokens: Sequence[Token], manner: Manner, acts: Acts) -> Failure | None:
-    first = tokens[0].text.upper()
-    if first in manner.explain and len(tokens) > 1:
+    if tokens[0].text.upper() in manner.explain and len(tokens) > 1:
         rest = _explained(sql[tokens[0].end + 1 :], manner)
-        return rest if isinstance(rest, Failure) else _of_statement(*rest, manner, acts)
+        if isinstance(rest, Failure):
+            return rest
+        tokens = rest
+    first = tokens[0].text.upper()
     if first not in _QUERIES:
         return refused(f"{first[:20]} is not allowed: queries may only read")
     words = ["" if token.token_type in _QUOTED else token.text.upper() for token in tokens]
     for run in manner.forbidden:
         if any(tuple(words[i : i + len(run)]) == run for i in range(len(words))):
             return refused(f"{' '.join(run)} is not allowed: queries may only read")
+    closings = _closings(tokens)
     for i, (token, after) in enumerate(pairwise(tokens)):
         if after.token_type != TokenType.L_PAREN:
             continue
-        if acts(token.text.lower(), token.token_type in _NAMES and not _has_columns(tokens, i)):
+        sure = token.token_type in _NAMES and not _has_columns(tokens, i, closings.get(i + 1))
+        if acts(token.text.lower(), sure):
             return refused(
                 f"the function {token.text.lower()}() is not allowed: it may do more than compute"
             )
     return None
 
 
-def _has_columns(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a name before a parenthesis is an alias with a list of columns.
+def _closings(tokens: Sequence[Token]) -> dict[int, int]:
+    """The place of each opening parenthesis with that of the one that closes it."""
+    found: dict[int, int] = {}
+    open_: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.token_type == TokenType.L_PAREN:
+            open_.append(i)
+        elif token.token_type == TokenType.R_PAREN and open_:
+            found[open_.pop()] = i
+    return found
+
+
+def _has_columns(tokens: Sequence[Token], at: int, closing: int | None) -> bool:
+    """Whether a name before a parenthesis, closed at `closing`, is an alias with its columns.
 
     No function stands behind AS or a closing parenthesis, or has AS and a query behind it.
     """
     before = tokens[at - 1] if at else None
     if before and (before.token_type == TokenType.R_PAREN or before.text.upper() == "AS"):
         return True
-    depth = 0
-    for i in range(at + 1, len(tokens)):
-        depth += tokens[i].token_type == TokenType.L_PAREN
-        depth -= tokens[i].token_type == TokenType.R_PAREN
-        if depth == 0:
-            behind = [token.text.upper() for token in tokens[i + 1 : i + 3]]
-            return behind == ["AS", "("]
-    return False
+    if closing is None:
+        return False
+    return [token.text.upper() for token in tokens[closing + 1 : closing + 3]] == ["AS", "("]
 
 
 def _in_gaps(sql: str, tokens: Sequence[Token], pattern: str) -> str:
@@ -112,7 +123,7 @@ def _in_gaps(sql: str, tokens: Sequence[Token], pattern: str) -> str:
     return ""
 
 
-def _explained(text: str, manner: Manner) -> tuple[str, list[Token]] | Failure:
+def _explained(text: str, manner: Manner) -> Sequence[Token] | Failure:
     """The statement whose plan is asked for: what follows the options of EXPLAIN."""
     tokens = tokenize(text, manner.dialect)
     if isinstance(tokens, Unparsed):
@@ -128,4 +139,4 @@ def _explained(text: str, manner: Manner) -> tuple[str, list[Token]] | Failure:
         at += 3
     if at >= len(tokens):
         return refused("EXPLAIN of nothing is not allowed")
-    return text, list(tokens[at:])
+    return tokens[at:]
