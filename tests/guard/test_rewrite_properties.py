@@ -86,11 +86,14 @@ def test_an_aggregate_takes_each_row_of_its_table_once(
 ) -> None:
     engine = open_database(engine_kind, database())
     seen: Counter[str] = Counter()
-    for (alias, column), kind, group, where in itertools.product(MEASURES, KINDS, GROUPS, WHERES):
+    # DuckDB takes five times as long, and conditions are written alike for both.
+    wheres = WHERES if engine_kind == "sqlite" else WHERES[::2]
+    for (alias, column), kind, group, where in itertools.product(MEASURES, KINDS, GROUPS, wheres):
         sql = select(join, kind, f"{alias}.{column}", group, where)
-        for name, _, text in edits(sql, engine):
-            seen[name] += 1
-            expected = run(once(join, kind, (alias, column), group, where), engine)
+        texts = {text: name for name, _, text in edits(sql, engine)}
+        seen.update(texts.values())
+        expected = run(once(join, kind, (alias, column), group, where), engine) if texts else None
+        for text, name in texts.items():
             assert run(text, engine) == expected, (name, sql, text)
     assert seen.total() > 20
 
