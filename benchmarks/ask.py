@@ -3,21 +3,22 @@
     python -m benchmarks.ask [QUESTIONS]
 
 The model is a script that knows gold: it links what gold reads and writes gold. So this measures
-the pipeline, not a model: how long it takes beside the calls themselves, how many tokens it sends,
-and how much of the schema it drops. Tokens are characters / 4 of the messages sent; a call for n
-samples sends its messages once, and both readings are given: once, and n times.
+the pipeline, not a model: how many tokens it sends, how much of the schema it drops, and how long
+it takes beside the calls themselves (`benchmarks.ask_speed` says how). Tokens are characters / 4 of
+the messages sent; a call for n samples sends its messages once, and both readings are given: once,
+and n times.
 """
 
 import json
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
+from benchmarks.ask_speed import speed
 from benchmarks.corpus import BIRD, SPIDER, bird_superhero, require, spider_dev
 from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
@@ -25,7 +26,6 @@ from modularsql.declared.descriptions import FOLDER, read_descriptions, with_des
 from modularsql.declared.tables_json import read_tables_json
 from modularsql.evaluation.datasets import Question, database_file
 from modularsql.llm.script import ScriptedModel
-from modularsql.pipeline.checkers import CHECKERS
 from modularsql.pipeline.closure import closed, whole
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.names_used import names_used
@@ -35,9 +35,6 @@ from modularsql.pipeline.schema_text import schema_text
 from modularsql.ports import ChatRequest
 
 SETTINGS = Settings(timeout=5.0)
-LATENCY = 0.5
-STEPS = 2  # linking, generation: without a value index no keywords are asked for
-CALLS, JUDGED = 5, 2  # of linking and generation; of a judge, positions swapped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,47 +157,6 @@ def shrinking() -> None:
             recall = sum(r[2] for r in part) / sum(r[3] for r in part)
             ratio = mean(r[1] for r in part)
             print(f"| {what} | {len(part)} | {size} | {ratio:.1f}x | {recall:.1%} |")
-
-
-class Slow:
-    """A scripted model whose every call takes as long."""
-
-    def __init__(self, model: ScriptedModel) -> None:
-        self._model = model
-        self.name = model.name
-
-    def chat(self, request: ChatRequest) -> object:
-        """See `ports.Model`."""
-        time.sleep(LATENCY)
-        return self._model.chat(request)
-
-
-def speed(most: int) -> None:
-    """Wall time, and CPU time of the pipeline itself, against the calls that must wait for each
-    other; a clear vote and silent checkers spare the others that there could be."""
-    together, alone, own, made = [], [], [], 0
-    for gold in islice(questions("spider"), most):
-        slow = replace(gold.deps, model=Slow(gold.deps.model))  # type: ignore[arg-type]
-        start, cpu = time.perf_counter(), time.process_time()
-        asked = ask(gold.question.question, slow)
-        together.append(time.perf_counter() - start)
-        own.append(time.process_time() - cpu)
-        calls = sum(len(stage.calls) for stage in asked.trace.stages)
-        alone.append(calls * LATENCY)
-        made += calls
-    path, asked_for = STEPS * LATENCY, len(together)
-    possible = CALLS + len([c for c in CHECKERS if not c.profile]) + JUDGED
-    print(f"\n{asked_for} questions, {LATENCY:g} s for each call:\n")
-    print(f"- wall time {median(together) / path:.2f}x of the critical path (median)")
-    print(
-        f"- CPU time of the pipeline itself {median(own) * 1000:.0f} ms a question: "
-        f"{1 + median(own) / path:.2f}x where no other work takes the cores"
-    )
-    print(f"- {mean(alone) / mean(together):.2f}x faster than the same calls one after the other")
-    print(
-        f"- {made / asked_for:.1f} calls a question, where checkers that always ask (once for the "
-        f"one candidate) and a vote that is always judged would make {possible}"
-    )
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
 Each sample is gold, or gold with one thing changed: a condition dropped, a value or a column taken
 for another, an aggregate turned round, a DISTINCT lost. How often depends on the question, so that
-some are easy and some are hard. The same request gets the same replies.
+some are easy and some are hard. The same request gets the same replies. Where it is not to err, all
+samples are gold.
 """
 
 import json
@@ -27,10 +28,11 @@ _QUERY = re.compile(f"Query:{_BLOCK}", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A question's gold, and the schema it is over."""
+    """A question's gold, and the schema it is over; `errs` says whether the model errs on it."""
 
     gold: str
     catalog: Catalog
+    errs: bool = True
 
 
 class NoisyModel:
@@ -59,6 +61,8 @@ class NoisyModel:
 
 
 def _draft(known: Known, text: str, chance: random.Random, stage: str) -> str:
+    if not known.errs:
+        return known.gold
     # How hard a question is for a generator: both have a say.
     hard = (
         random.Random(known.gold).random() * 0.6 + random.Random(known.gold + stage).random() * 0.3
@@ -75,12 +79,18 @@ def _link(known: Known, text: str, chance: random.Random, stage: str) -> str:
         return _draft(known, text, chance, stage)
     places: dict[str, list[str]] = {}
     for table, column in sorted(names_used(known.gold, known.catalog), key=str):
-        if chance.random() < 0.9:
+        if not known.errs or chance.random() < 0.9:
             places.setdefault(table, [])
             if column:
                 places[table].append(column)
     other = chance.choice([table.name for table in known.catalog])
-    return json.dumps({other: [], **places} if chance.random() < 0.3 else places)
+    more = known.errs and chance.random() < 0.3
+    return json.dumps({other: [], **places} if more else places)
+
+
+def _keywords(known: Known, text: str, chance: random.Random, stage: str) -> str:
+    tree = sqlglot.parse_one(known.gold, dialect=known.catalog.dialect)
+    return json.dumps([literal.name for literal in tree.find_all(exp.Literal)])
 
 
 def _revise(known: Known, text: str, chance: random.Random, stage: str) -> str:
@@ -94,6 +104,7 @@ def _judge(known: Known, text: str, chance: random.Random, stage: str) -> str:
 
 
 _SAY: Mapping[str, Callable[[Known, str, random.Random, str], str]] = {
+    "values": _keywords,
     "linking": _link,
     "revision": _revise,
     "selection": _judge,
