@@ -238,6 +238,37 @@ def test_one_wrong_query_again_and_again(ask: Run, shop: Path, server: FakeServe
     assert [change["why"] for change in candidate["changes"]] == ["the model left it as it is"]
 
 
+def test_a_key_that_is_refused_ends_it_in_one_line_with_a_trace(
+    ask: Run, shop: Path, server: FakeServer
+) -> None:
+    server.answers = [failure(401)]
+    ran = ask(shop, "Who?")
+    assert ran.returncode == 2
+    assert "does not accept the key" in json.loads(ran.stdout)["error"]["message"]
+    calls = trace()["stages"][-1]["calls"]
+    assert calls
+    assert all("does not accept the key" in call["error"] for call in calls)
+
+
+def test_a_prompt_that_is_too_long_for_the_model_costs_the_answer_nothing_else(
+    ask: Run, tmp_path: Path, server: FakeServer
+) -> None:
+    def say(body: Body) -> Answer:
+        if len(body["messages"][-1]["content"]) > 4_000:
+            return failure(400, "maximum context length is 1000 tokens")
+        return says("SELECT COUNT(*) FROM t7")(body)
+
+    server.answers = say
+    script = "".join(
+        f"CREATE TABLE t{i}(id INTEGER PRIMARY KEY, a TEXT, b REAL);" for i in range(99)
+    )
+    Path("modularsql.toml").write_text("schema_tokens = 800\n")
+    ran = ask(database(tmp_path / "large.sqlite", script), "How many?")
+    assert (ran.returncode, json.loads(ran.stdout)["rows"]) == (0, [[0]])
+    said = " ".join(trace()["stages"][1]["decisions"])
+    assert "maximum context length" in said
+
+
 def test_a_budget_ends_it_in_one_line(ask: Run, shop: Path, server: FakeServer) -> None:
     server.answers = says(ANN)
     Path("modularsql.toml").write_text("budget_calls = 1\n")

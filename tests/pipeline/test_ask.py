@@ -41,7 +41,7 @@ def test_a_model_that_fails_ends_the_question_and_says_so(pipeline: Pipeline) ->
     asked = pipeline("Who?", lambda request: ModelError("no reply", "", "model"))
     assert asked.state.answer is None
     assert asked.failure is not None
-    assert "no reply" in asked.failure
+    assert "no reply" in asked.failure.message
 
 
 def test_a_write_that_the_model_wants_changes_nothing(pipeline: Pipeline) -> None:

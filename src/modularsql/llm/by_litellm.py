@@ -14,6 +14,7 @@ from modularsql.llm.retrying import Attempt, HttpError, Retrying
 from modularsql.ports import ChatReply, ChatRequest
 
 _SOMEWHERE = "https://litellm.invalid"
+_OPERATOR = (401, 403, 404)  # no key, no right, no such model
 
 
 class LiteLLM:
@@ -57,4 +58,5 @@ class LiteLLM:
             return completion_of(self._retrying.run(send).model_dump())
         except HttpError as failure:
             said = f"{self.name} failed (HTTP {failure.status}: {failure.words})"
-            raise (ModelError(said) if failure.again else SetupError(said)) from None
+            mended = failure.status in _OPERATOR
+            raise (SetupError(said) if mended else ModelError(said)) from None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 _LARGEST_BODY = 16 * 2**20
 _REFUSED_PART = (400, 422, 501)
+_TOO_LONG = "where the prompt is too long, lower full_schema_tokens and schema_tokens"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,9 @@ class Server:
                 said = f"there is no {where} (HTTP 404)"
                 return SetupError(said, "check the settings model and base_url", "model_name")
             case status if 400 <= status < 500 and status not in (408, 409, 429):
-                return SetupError(f"{where} refuses the request (HTTP {status}: {words})")
+                # It may be this one request, as where a prompt is too long for the model.
+                said = f"{where} refuses the request (HTTP {status}: {words})"
+                return ModelError(said, _TOO_LONG)
             case 0:
                 return ModelError(f"{where} cannot be used: {words}")
             case status:

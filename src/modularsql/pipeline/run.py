@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 
-from modularsql.errors import ModelError
+from modularsql.errors import ModelError, ModularSqlError, SetupError
 from modularsql.pipeline.answer import guard
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.generation import generate
@@ -40,7 +40,7 @@ class Asked:
 
     state: State
     trace: Trace
-    failure: str | None = None
+    failure: ModularSqlError | None = None
 
 
 def ask(question: str, deps: Deps, hint: str = "") -> Asked:
@@ -51,15 +51,15 @@ def ask(question: str, deps: Deps, hint: str = "") -> Asked:
 def _through(state: State, deps: Deps) -> Asked:
     ears = Listening(deps.model)
     done: list[StageTrace] = []
-    failure = None
+    failure: ModularSqlError | None = None
     with ThreadPoolExecutor(max_workers=deps.settings.ask_workers) as pool:
         for name, stage in STAGES:
             start = time.perf_counter()
             before = replace(state, decisions=())
             try:
                 state = stage(before, replace(deps, model=ears, pool=pool))
-            except ModelError as error:
-                failure = str(error)
+            except (ModelError, SetupError) as error:
+                failure = error
                 state = replace(before, decisions=(f"ended here: {error}",))
             ms = (time.perf_counter() - start) * 1000
             done.append(

@@ -12,7 +12,7 @@ from modularsql.config import Settings
 from modularsql.declared.descriptions import FOLDER, read_descriptions, with_descriptions
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.telemetry import TracedEngine
-from modularsql.errors import InputError, ModelError, ModularSqlError, SetupError
+from modularsql.errors import InputError, ModularSqlError, SetupError
 from modularsql.guard.run import Guard
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
@@ -79,7 +79,8 @@ class Conversation:
     ) -> Reply:
         """Answer one question; `hint` stands for that of the request, `keep` gets the trace.
 
-        Raises `InputError` for an empty one, and `ModelError` when the model was of no use.
+        Raises `InputError` for an empty one, `ModelError` when the model was of no use, and
+        `SetupError` where it cannot be asked at all.
         """
         if not question.strip():
             raise InputError("the question is empty", "write what you want to know")
@@ -90,7 +91,7 @@ class Conversation:
         if path is not None:
             write_trace(asked.trace, path)
         if asked.failure is not None:
-            raise ModelError(asked.failure, "check the model, or try again", "model")
+            raise asked.failure
         reply = _reply(asked, path, self.deps.engine.dialect, self.advice)
         self.advice = ()
         if reply.unanswerable is None:
