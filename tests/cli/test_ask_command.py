@@ -130,8 +130,14 @@ def test_another_language_is_answered(ask: Run, shop: Path, server: FakeServer) 
 
 def test_a_long_question_stays_within_bounds(ask: Run, shop: Path, server: FakeServer) -> None:
     server.answers = says(ANN)
-    assert ask(shop, "who is it? " * 910).returncode == 0
-    assert max(map(len, sent(server))) < 8_000
+    Path("words.txt").write_text("A town is a place. " * 300)
+    ran = ask(shop, "who is it? " * 910, "--definitions", "words.txt")
+    assert ran.returncode == 0
+    assert max(map(len, sent(server))) < 12_000
+    assert json.loads(ran.stdout)["notes"][:2] == [
+        "question: only the first 4,000 of 10,010 characters were sent",
+        "definitions: only the first 4,000 of 5,700 characters were sent",
+    ]
     assert len(trace()["question"]) > 10_000
 
 

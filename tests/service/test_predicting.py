@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from modularsql.evaluation.datasets import read_dataset
 from modularsql.evaluation.predictions import read_predictions
 from modularsql.llm.script import ScriptedModel
 from modularsql.ports import ChatRequest
+from modularsql.service.indexing import IndexRequest, index
 from modularsql.service.predicting import PredictRequest, predict
 
 QUESTIONS = [
@@ -94,6 +96,67 @@ def test_other_settings_never_go_on_with_old_results(request_: Any) -> None:
     with pytest.raises(InputError, match="other inputs: settings samples"):
         predict(request_(ScriptedModel(said), samples=2))
     predict(request_(ScriptedModel(said), jobs=1))
+
+
+def make_database(root: Path, name: str) -> Path:
+    path = root / name / f"{name}.sqlite"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with sqlite3.connect(path) as writer:
+        writer.executescript(f"CREATE TABLE {name}_keeper(name TEXT);")
+    writer.close()
+    return path
+
+
+def described(request: PredictRequest) -> None:
+    folder = request.db_root / "zoo" / "database_description"
+    folder.mkdir()
+    (folder / "animal.csv").write_text("original_column_name,column_description\nname,how\n")
+
+
+CHANGES: dict[str, Any] = {
+    "zoo.sqlite": lambda request: make_database(request.db_root, "zoo"),
+    "animal.csv": described,
+    r"zoo-\w+.sqlite": lambda request: index(
+        IndexRequest(target=str(request.db_root / "zoo" / "zoo.sqlite"), settings=request.settings)
+    ),
+}
+
+
+@pytest.mark.parametrize("file", CHANGES)
+def test_other_data_never_goes_on_with_old_results(
+    request_: Any, tmp_path: Path, file: str
+) -> None:
+    request = request_(ScriptedModel(said), index_dir=str(tmp_path / "index"))
+    predict(request)
+    assert predict(request).resumed == 3
+    CHANGES[file](request)
+    with pytest.raises(InputError, match=f"other inputs: databases zoo {file}"):
+        predict(request)
+
+
+def test_who_reads_an_index_leaves_it_as_it_is(request_: Any, tmp_path: Path) -> None:
+    request = request_(ScriptedModel(said), index_dir=str(tmp_path / "index"))
+    CHANGES[r"zoo-\w+.sqlite"](request)
+    predict(request)
+    assert predict(request).resumed == 3
+
+
+def test_a_database_that_comes_later_is_taken_in_and_kept_to_from_then_on(request_: Any) -> None:
+    predict(request_(ScriptedModel(said)))
+    root = request_(None).db_root
+    path = make_database(root, "gone")
+    assert predict(request_(ScriptedModel(said))).failed == 0
+    with sqlite3.connect(path) as writer:
+        writer.execute("CREATE TABLE more(x)")
+    writer.close()
+    with pytest.raises(InputError, match="databases gone gone"):
+        predict(request_(ScriptedModel(said)))
+
+
+def test_no_database_at_all_is_a_wrong_folder(request_: Any, tmp_path: Path) -> None:
+    request = replace(request_(ScriptedModel(said)), db_root=tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="holds none of the 2 databases"):
+        predict(request)
 
 
 def test_a_question_whose_model_fails_is_asked_again_by_the_next_run(request_: Any) -> None:

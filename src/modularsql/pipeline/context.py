@@ -9,6 +9,8 @@ from modularsql.pipeline.state import State
 from modularsql.ports import Example
 
 MASK = "<MASK>"
+LONGEST = {"question": 4_000, "hint": 2_000, "definitions": 4_000}
+"""Characters of them that a prompt holds."""
 
 
 def asked(state: State, deps: Deps, schema: str) -> dict[str, str]:
@@ -16,10 +18,27 @@ def asked(state: State, deps: Deps, schema: str) -> dict[str, str]:
     return {
         "dialect": deps.catalog.dialect,
         "schema": as_data(schema, 1_000_000),
-        "definitions": as_data(deps.definitions or "none", 4000),
-        "question": as_data(state.question, 4000),
-        "hint": as_data(state.hint or "none", 2000),
+        "definitions": as_data(deps.definitions or "none", LONGEST["definitions"]),
+        **words(state),
     }
+
+
+def words(state: State) -> dict[str, str]:
+    """Question and hint."""
+    return {
+        "question": as_data(state.question, LONGEST["question"]),
+        "hint": as_data(state.hint or "none", LONGEST["hint"]),
+    }
+
+
+def cut_short(question: str, hint: str, definitions: str) -> tuple[str, ...]:
+    """What of these is too long to be sent whole, in sentences."""
+    given = {"question": question, "hint": hint, "definitions": definitions}
+    return tuple(
+        f"{name}: only the first {LONGEST[name]:,} of {len(text):,} characters were sent"
+        for name, text in given.items()
+        if len(text) > LONGEST[name]
+    )
 
 
 def shots(state: State, deps: Deps) -> str:

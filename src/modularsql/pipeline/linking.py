@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from modularsql.errors import ModelError
 from modularsql.pipeline.closure import closed, whole
-from modularsql.pipeline.context import asked, shots
+from modularsql.pipeline.context import asked, cut_short, shots
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.names_used import names_used
 from modularsql.pipeline.prompting import filled, tokens
@@ -24,7 +24,8 @@ def link_schema(state: State, deps: Deps) -> State:
     known = examples_of(state.matches)
     everything = whole(catalog, "the whole schema")
     full, cut = schema_text(everything, catalog, known, settings.full_schema_tokens)
-    said = [f"whole schema: {tokens(full):,} tokens" + (f", without {cut}" if cut else "")]
+    said = list(cut_short(state.question, state.hint, deps.definitions))
+    said += [f"whole schema: {tokens(full):,} tokens" + (f", without {cut}" if cut else "")]
     if not deps.has("linking"):
         return replace(state, linked=everything, schema=full, decisions=tuple(said))
     linkers = [(name, link) for name, link in LINKERS if deps.has(f"linking.{name}")]

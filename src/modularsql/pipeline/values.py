@@ -4,8 +4,8 @@ import json
 import re
 from dataclasses import replace
 
-from modularsql.asking.prompts import as_data
 from modularsql.errors import ModelError
+from modularsql.pipeline.context import words
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.prompting import filled
 from modularsql.pipeline.state import State
@@ -35,8 +35,8 @@ def find_values(state: State, deps: Deps) -> State:
         )
     keywords, how = _keywords(state, deps)
     found = deps.values.search(keywords, deps.settings.values_per_column)
-    words = f"{len(keywords)} keywords ({how}), {len(found)} values found"
-    return replace(state, keywords=keywords, matches=tuple(found), decisions=(words,))
+    said = f"{len(keywords)} keywords ({how}), {len(found)} values found"
+    return replace(state, keywords=keywords, matches=tuple(found), decisions=(said,))
 
 
 def _keywords(state: State, deps: Deps) -> tuple[tuple[str, ...], str]:
@@ -44,11 +44,8 @@ def _keywords(state: State, deps: Deps) -> tuple[tuple[str, ...], str]:
     simple = keywords_of(f"{state.question} {state.hint}")
     if not deps.has("values.keywords"):
         return simple[:most], "by rule"
-    prompt = filled(
-        "keywords", question=as_data(state.question, 4000), hint=as_data(state.hint or "none", 2000)
-    )
     try:
-        asked = read_keywords(deps.ask(prompt, "values", 256))
+        asked = read_keywords(deps.ask(filled("keywords", **words(state)), "values", 256))
     except ModelError as error:
         return simple[:most], f"by rule, the model failed: {error.message}"
     if not asked:

@@ -19,8 +19,9 @@ def open_store(path: Path, schema: str, version: int, what: str) -> sqlite3.Conn
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         if found not in (0, version):
             raise InputError(f"{path} is an index of another version", _NEXT)
-        connection.executescript(schema)
-        connection.execute(f"PRAGMA user_version = {version}")
+        if found != version:  # else nothing is written: who only reads leaves the file as it is
+            connection.executescript(schema)
+            connection.execute(f"PRAGMA user_version = {version}")
     except sqlite3.Error as error:
         raise InputError(f"{path} is no {what}: {error}", _NEXT) from error
     return connection

@@ -13,6 +13,7 @@ from modularsql.config import Settings
 from modularsql.declared.descriptions import FOLDER
 from modularsql.errors import InputError, ModelError, SetupError
 from modularsql.evaluation.datasets import Question
+from modularsql.guard.policy_file import ENDING
 from modularsql.llm.desk import ModelDesk
 from modularsql.pipeline.trace import Trace
 from modularsql.ports import Model
@@ -164,17 +165,23 @@ def answer_there(run: str, setup: Setup, question: Question, database: str) -> A
         return answerer.answer(question, Path(database))
 
 
+def files_of(path: Path, settings: Settings) -> tuple[Path, ...]:
+    """A database's file, and those that belong to it: indexes, there or not, and descriptions."""
+    index = index_path(str(path), settings)
+    described = sorted((path.parent / FOLDER).glob("*.csv"))
+    return (path, index, vectors_path(index), *described)
+
+
+def policy_file(settings: Settings) -> Path | None:
+    """The file of the policy, where that is one."""
+    return Path(settings.policy) if settings.policy.endswith(ENDING) else None
+
+
 def _needs(setup: Setup, path: Path) -> tuple[Path, ...]:
     """The files that answers about a database are made from."""
-    index = index_path(str(path), setup.settings)
-    rest = (index, vectors_path(index), setup.examples, setup.definitions, _policy_file(setup))
-    described = sorted((path.parent / FOLDER).glob("*.csv"))
-    return (path.absolute(), *(file.absolute() for file in (*rest, *described) if file))
-
-
-def _policy_file(setup: Setup) -> Path | None:
-    policy = setup.settings.policy
-    return Path(policy) if policy.endswith(".toml") else None
+    rest = (setup.examples, setup.definitions, policy_file(setup.settings))
+    found = (*files_of(path, setup.settings), *filter(None, rest))
+    return tuple(file.absolute() for file in found)
 
 
 def _with_whole_paths(setup: Setup) -> Setup:
@@ -183,7 +190,7 @@ def _with_whole_paths(setup: Setup) -> Setup:
     kind, _, folder = settings.embedder.partition(":")
     if kind == "local":
         settings = replace(settings, embedder=f"local:{Path(folder).absolute()}")
-    if (policy := _policy_file(setup)) is not None:
+    if (policy := policy_file(setup.settings)) is not None:
         settings = replace(settings, policy=str(policy.absolute()))
     indexes = index_path("", settings).parent.absolute()
     return replace(

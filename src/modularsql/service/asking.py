@@ -17,7 +17,7 @@ from modularsql.guard.run import Guard
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.llm.telemetry import TracedModel, span
-from modularsql.pipeline.context import masked
+from modularsql.pipeline.context import cut_short, masked
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.parts import check_parts, parts_left_out
 from modularsql.pipeline.run import Asked
@@ -92,7 +92,10 @@ class Conversation:
             write_trace(asked.trace, path)
         if asked.failure is not None:
             raise asked.failure
-        reply = _reply(asked, path, self.deps.engine.dialect, self.advice)
+        notes = (
+            cut_short(asked.state.question, asked.state.hint, self.deps.definitions) + self.advice
+        )
+        reply = _reply(asked, path, self.deps.engine.dialect, notes)
         self.advice = ()
         if reply.unanswerable is None:
             self.turns.append((question, reply.answer.final_sql))
@@ -191,7 +194,7 @@ def _advice(request: AskRequest) -> tuple[str, ...]:
     return ()
 
 
-def _reply(asked: Asked, path: Path | None, dialect: str, advice: tuple[str, ...]) -> Reply:
+def _reply(asked: Asked, path: Path | None, dialect: str, notes: tuple[str, ...]) -> Reply:
     state = asked.state
     answer = state.answer or Answer(
         sql="",
@@ -205,7 +208,7 @@ def _reply(asked: Asked, path: Path | None, dialect: str, advice: tuple[str, ...
             answer,
             question=state.question,
             cost=asked.trace.cost(),
-            notes=(*answer.notes, *advice),
+            notes=(*answer.notes, *notes),
         ),
         confidence=state.confidence,
         pool=tuple(candidate.sql for candidate in state.candidates),

@@ -22,15 +22,23 @@ from typing import Any
 from modularsql import __version__
 from modularsql.config import Settings
 from modularsql.errors import SetupError
-from modularsql.evaluation.datasets import Dataset, Question, database_file, read_dataset
+from modularsql.evaluation.datasets import Dataset, Question, read_dataset
 from modularsql.evaluation.files import write_text
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
 from modularsql.ports import Model
 from modularsql.records import Cost
-from modularsql.service.answering import Predicted, Setup, answering, failed
+from modularsql.service.answering import (
+    Predicted,
+    Setup,
+    answering,
+    failed,
+    files_of,
+    policy_file,
+)
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.run_folder import GO_ON, Log, begin, broken, locked, read_lines, write_json
+from modularsql.service.sources import find_databases, marks
 
 # What makes no difference to a prediction.
 _FREE = frozenset(
@@ -88,39 +96,48 @@ def predict(request: PredictRequest) -> PredictSummary:
 
     A question that fails, or whose database does not open, does not keep the others from theirs.
 
-    Raises `InputError` for a folder that holds a run under other settings, and `SetupError` where
-    it cannot start or the disk is full.
+    Raises `InputError` for a folder that holds a run under other settings, or where no database is
+    there, and `SetupError` where it cannot start or the disk is full.
     """
     dataset = read_dataset(request.dataset)
     model = request.model or connect_model(request.settings)
     if model is None:
         raise SetupError("predict needs a model", "give --model NAME", "model")
+    found = find_databases(request.db_root, dataset)
+    databases = {name: files[0] if files else None for name, files in found.items()}
     with locked(request.out):
-        begin(request.out, {"version": __version__, "inputs": inputs(request, dataset)})
+        about = {"version": __version__, "inputs": inputs(request, dataset, databases)}
+        begin(request.out, about, growing="databases")
         done = _read_log(request.out, dataset)
         resumed = len(done)
         open_ = [question for question in dataset.questions if question.id not in done]
-        _answer(open_, request, model, done)
+        _answer(open_, request, model, databases, done)
         _write(dataset, done, request.out)
     return _summary(dataset, done, resumed, request.out)
 
 
-def inputs(request: PredictRequest, dataset: Dataset) -> dict[str, Any]:
-    """What predictions depend on: settings, prompts, and a hash of every file given."""
-    prompts = files("modularsql.pipeline") / "prompts"
-    texts = {p.name: p.read_bytes() for p in sorted(prompts.iterdir(), key=lambda p: p.name)}
-    settings = {k: v for k, v in asdict(request.settings).items() if k not in _FREE}
-    given = {"examples": request.examples, "definitions": request.definitions}
-    return {
-        "settings": settings,
-        "prompts": {name: _hash(text) for name, text in texts.items()},
-        "dataset": _hash(dataset.path.read_bytes()),
-        **{name: _hash(path.read_bytes()) for name, path in given.items() if path is not None},
+def inputs(
+    request: PredictRequest, dataset: Dataset, databases: Mapping[str, Path | None]
+) -> dict[str, Any]:
+    """What predictions depend on: settings, prompts, and a hash of every file that is read."""
+    rooms = [files(f"modularsql.{room}") / "prompts" for room in ("pipeline", "guard")]
+    prompts = {p.name: hashlib.sha256(p.read_bytes()) for room in rooms for p in room.iterdir()}
+    given = {
+        "dataset": dataset.path,
+        "examples": request.examples,
+        "definitions": request.definitions,
+        "policy": policy_file(request.settings),
     }
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return {
+        "settings": {k: v for k, v in asdict(request.settings).items() if k not in _FREE},
+        "prompts": {name: prompts[name].hexdigest() for name in sorted(prompts)},
+        **{name: marks(path) for name, path in given.items() if path is not None},
+        "databases": {
+            name: {f.name: marks(f) for f in files_of(path, request.settings) if f.exists()}
+            for name, path in databases.items()
+            if path is not None
+        },
+    }
 
 
 def _read_log(folder: Path, dataset: Dataset) -> dict[str, Predicted]:
@@ -139,12 +156,15 @@ def _read_log(folder: Path, dataset: Dataset) -> dict[str, Predicted]:
 
 
 def _answer(
-    questions: list[Question], request: PredictRequest, model: Model, done: dict[str, Predicted]
+    questions: list[Question],
+    request: PredictRequest,
+    model: Model,
+    databases: Mapping[str, Path | None],
+    done: dict[str, Predicted],
 ) -> None:
     total = len(done) + len(questions)
     traces = request.out / "traces"
     traces.mkdir(exist_ok=True)
-    files = {q.db: database_file(request.db_root, q.db) for q in questions}
     setup = Setup(
         settings=request.settings,
         model=model,
@@ -155,12 +175,12 @@ def _answer(
     ordered = sorted(questions, key=lambda q: q.db)
     with (
         closing(Log(request.out)) as log,
-        answering(setup, filter(None, files.values())) as (answer, at_once),
+        answering(setup, filter(None, databases.values())) as (answer, at_once),
         ThreadPoolExecutor(at_once) as pool,
     ):
 
         def one(question: Question) -> Predicted:
-            if (path := files[question.db]) is None:
+            if (path := databases[question.db]) is None:
                 return failed(question, "no database")
             answered = answer(question, path)
             if answered.trace is not None:

@@ -48,8 +48,10 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def begin(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+def begin(folder: Path, about: Mapping[str, Any], growing: str = "") -> dict[str, Any]:
     """The run record of a folder: the one that stands there, else `about`, which is written.
+
+    To the input `growing` entries may come later; then the record is written anew.
 
     Raises `InputError` where the folder holds a run over other inputs.
     """
@@ -60,12 +62,17 @@ def begin(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
         write_json(path, about)
         return dict(about)
     found = read_json(path)
-    other = _differences(found.get("inputs", {}), plain(about["inputs"]))
-    if other:
+    before, now = found.get("inputs", {}), plain(about["inputs"])
+    if known := before.get(growing):
+        before = {**before, growing: {**now[growing], **known}}
+    if other := _differences(before, now):
         raise InputError(
             f"{folder} holds a run over other inputs: {', '.join(other)}",
             "name another --out, or remove that folder",
         )
+    if before != found.get("inputs", {}):
+        found = {**found, "inputs": before}
+        write_json(path, found)
     return found
 
 
