@@ -8,10 +8,11 @@ from modularsql.pipeline.closure import closed, whole
 from modularsql.pipeline.context import asked, cut_short, shots
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.names_used import names_used
+from modularsql.pipeline.nearest import Fitted, fitted, uncovered
 from modularsql.pipeline.prompting import filled, tokens
 from modularsql.pipeline.replies import read_sql, read_tables
-from modularsql.pipeline.schema_text import examples_of, schema_text
-from modularsql.pipeline.state import Linked, Place, State
+from modularsql.pipeline.schema_text import examples_of
+from modularsql.pipeline.state import Place, State
 from modularsql.ports import Match
 
 Linker = Callable[[State, Deps, str], tuple[set[Place], str]]
@@ -23,29 +24,29 @@ def link_schema(state: State, deps: Deps) -> State:
     catalog, settings = deps.catalog, deps.settings
     known = examples_of(state.matches)
     everything = whole(catalog, "the whole schema")
-    full, cut = schema_text(everything, catalog, known, settings.full_schema_tokens)
+    full = fitted(everything, catalog, known, state, settings.full_schema_tokens)
     said = list(cut_short(state.question, state.hint, deps.definitions))
-    said += [f"whole schema: {tokens(full):,} tokens" + (f", without {cut}" if cut else "")]
+    said.append(f"whole schema: {_size(full)}")
     if not deps.has("linking"):
-        return replace(state, linked=everything, schema=full, decisions=tuple(said))
+        return replace(state, linked=everything, schema=full.text, decisions=tuple(said))
     linkers = [(name, link) for name, link in LINKERS if deps.has(f"linking.{name}")]
-    found = deps.each(lambda item: item[1](state, deps, full), linkers)
+    found = deps.each(lambda item: item[1](state, deps, full.text), linkers)
     reasons: dict[Place, tuple[str, ...]] = {}
     for (name, _), (places, how) in zip(linkers, found, strict=True):
         said.append(f"{name}: {len(places)} places{how}")
         for place in sorted(places, key=lambda p: (p[0], p[1] or "")):
             reasons[place] = (*reasons.get(place, ()), name)
-    linked = closed(reasons, catalog)
-    text, cut = schema_text(linked, catalog, known, settings.schema_tokens)
-    said.append(_words(linked, text, cut))
-    return replace(state, linked=linked, schema=text, decisions=tuple(said))
-
-
-def _words(linked: Linked, text: str, cut: str | None) -> str:
+    linked = closed(uncovered(reasons, full.bare, catalog), catalog)
+    text = fitted(linked, catalog, known, state, settings.schema_tokens)
     columns = sum(map(len, linked.columns.values()))
     what = "the whole schema stands in" if linked.whole else "linked"
-    left = f", without {cut}" if cut else ""
-    return f"{what}: {len(linked.columns)} tables, {columns} columns, {tokens(text):,} tokens{left}"
+    said.append(f"{what}: {len(linked.columns)} tables, {columns} columns, {_size(text)}")
+    return replace(state, linked=linked, schema=text.text, decisions=tuple(said))
+
+
+def _size(schema: Fitted) -> str:
+    lacks = f", without {schema.lacks}" if schema.lacks else ""
+    return f"{tokens(schema.text):,} tokens{lacks}"
 
 
 def _direct(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:

@@ -32,7 +32,7 @@ def schema_text(
     """The linked schema, and what was left out to keep it within `budget` tokens (None: nothing).
 
     Steps: all of it; one example for each column; no examples; no descriptions; no types.
-    What is too long even so stays whole: a name cut off would be a column lost.
+    What is too long even so stays whole: a name cut off would be a column lost (`nearest`).
     """
     text = ""
     for left_out, shown in _STEPS:
@@ -60,6 +60,11 @@ _STEPS: tuple[tuple[str | None, _Shown], ...] = (
     ("examples and descriptions", _Shown(examples=0, descriptions=False)),
     ("examples, descriptions and types", _Shown(examples=0, descriptions=False, types=False)),
 )
+
+
+def plainest(table: Table, columns: Sequence[str]) -> str:
+    """A table with these columns as the last step shows it."""
+    return _table(table, columns, {}, _STEPS[-1][1])
 
 
 def _table(table: Table, columns: Sequence[str], examples: ExampleValues, shown: _Shown) -> str:
