@@ -1,5 +1,6 @@
 """Clusters of results, the shortcut, the judge, and what a revision may change."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from modularsql import Settings
 from modularsql.pipeline.clusters import clusters
 from modularsql.pipeline.generation import pooled
 from modularsql.pipeline.revision import is_worse
+from modularsql.pipeline.selection import best
 from modularsql.pipeline.state import Candidate
 from modularsql.ports import ChatRequest
 from modularsql.records import Failure, FailureKind
@@ -125,6 +127,16 @@ def test_a_judge_without_an_opinion_leaves_it_to_the_consensus(pipeline: Pipelin
     asked = pipeline("Who?", divided(lambda r: "hard to say"), settings=Settings(confidence=0.9))
     assert asked.state.answer is not None
     assert asked.state.answer.final_sql == RIGHT
+
+
+def test_of_equal_results_the_one_with_the_fewest_findings_speaks_then_the_cheapest() -> None:
+    def one(ms: float, findings: int = 0, votes: int = 1) -> Candidate:
+        outcome = replace(rows(1), ms=ms)
+        return replace(candidate(outcome, votes), findings=findings)
+
+    assert best([0, 1], [one(9), one(4_000, votes=9)]) == 0, "much faster"
+    assert best([0, 1], [one(9), one(90, votes=2)]) == 1, "no difference that counts"
+    assert best([0, 1], [one(9, findings=1), one(4_000)]) == 1
 
 
 def test_a_query_that_fails_is_revised_once_and_kept_where_it_runs(pipeline: Pipeline) -> None:
