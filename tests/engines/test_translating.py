@@ -1,6 +1,7 @@
 """Queries that are written for another database: told so, and run as their translation if asked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,18 @@ def test_a_translated_query_is_guarded_like_any_other(make_near: Make) -> None:
     sql = "SELECT [t].[g], SUM([t].[id]) FROM [t] JOIN [c] ON [c].[t] = [t].[id] GROUP BY [t].[g]"
     answer = run(engine, sql, "run")
     assert "fan_out_sum" in [finding.rule for finding in answer.findings]
+
+
+def test_a_translation_is_looked_for_as_long_as_probes_may_take(make_near: Make) -> None:
+    engine = make_near(*TABLES)
+    construct = next(c for c in QUERIES if c in dialect_of(engine.dialect).lacks)
+    sql, expected = QUERIES[construct]
+    settings = Settings(probe_seconds=0.0, probe_times=0.0)
+    answer = Guard(engine, "grain", settings).run(sql)
+    assert [finding.rule for finding in answer.findings] == ["exec_error"]
+    # Where it is to be run it is no probe.
+    answer = Guard(engine, "grain", replace(settings, transpile="run")).run(sql)
+    assert list(answer.rows) == expected
 
 
 def test_a_query_that_only_the_data_breaks_is_not_foreign(make_near: Make) -> None:

@@ -32,10 +32,7 @@ def translate(state: State) -> State:
         return state
     if state.settings.transpile == "off" or len(statement.text) > _LONGEST:
         return state
-    reading = next(
-        (r for r in readings(statement.text, _dialect(state)) if _is_taken(r.sql, state.session)),
-        None,
-    )
+    reading = _meant(statement.text, state)
     if reading is None or _is_taken(statement.text, state.session):
         return state  # a query that is understood failed on what stands in the data
     repair = Repair(name=TRANSPILE, safety=Safety.SUGGESTED, sql=reading.sql)
@@ -57,6 +54,18 @@ def _is_rejected(state: State) -> bool:
     if state.failure.kind == FailureKind.REFUSED:
         return isinstance(tree, Unparsed) or tree.find(exp.Anonymous) is not None
     return state.failure.kind == FailureKind.ERROR
+
+
+def _meant(text: str, state: State) -> Reading | None:
+    """The first reading that the database takes.
+
+    It is looked for as long as probes may take, or to the time limit where it is to be run.
+    """
+    session = state.session
+    is_probe = state.settings.transpile != "run"
+    end = session.clock() + (session.left_for_probes() if is_probe else session.left())
+    found = readings(text, _dialect(state), in_time=lambda: session.clock() < end)
+    return next((reading for reading in found if _is_taken(reading.sql, session)), None)
 
 
 def _is_taken(sql: str, session: Session) -> bool:

@@ -4,7 +4,7 @@
 one it was written for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import ErrorLevel, exp
@@ -46,10 +46,15 @@ class Reading:
     because: tuple[Construct, ...] = ()
 
 
-def readings(text: str, dialect: str) -> Iterator[Reading]:
-    """The ways in which other dialects read a query, each different text once."""
+def readings(text: str, dialect: str, in_time: Callable[[], bool]) -> Iterator[Reading]:
+    """The ways in which other dialects read a query, each different text once.
+
+    To read a long text in all of them takes seconds: no further one once `in_time` says no.
+    """
     seen = {text}
     for other in NAMES:
+        if not in_time():
+            return
         tokens = tokenize(text, other) if other != dialect else Unparsed(reason="")
         tree = tokens if isinstance(tokens, Unparsed) else parse(tokens, text, other)
         if isinstance(tokens, Unparsed) or isinstance(tree, Unparsed) or not is_query(tree):
