@@ -144,7 +144,8 @@ def test_a_parameter_without_a_value_is_told_from_an_error(
     ("sql", "params", "said"),
     [
         ("SELECT ?", None, "without values"),
-        ("SELECT $a, $b", {"a": 1}, "without values"),
+        ("SELECT $a, $b", {"a": 1}, "without values (b)"),
+        ("SELECT ?, ?, ?", [1], "without values (2, 3)"),
         ("SELECT ?", [1, 2], "no parameter 2"),
         ("SELECT 1", [5], "no parameter 1"),
         ("SELECT $a", {"a": 1, "b": 2}, "no parameter b"),

@@ -128,9 +128,11 @@ def too_long(sql: str) -> Failure | None:
     return Failure(kind=FailureKind.REFUSED, message=message)
 
 
-def no_value() -> Failure:
-    """Parameters of the query that nobody gave a value for."""
-    return Failure(kind=FailureKind.UNBOUND, message="it has parameters without values")
+def no_value(names: Iterable[str] = ()) -> Failure:
+    """Parameters of the query that nobody gave a value for, by name or number where known."""
+    called = ", ".join(names)
+    message = "it has parameters without values" + (f" ({called})" if called else "")
+    return Failure(kind=FailureKind.UNBOUND, message=message)
 
 
 def no_parameter(names: Iterable[str]) -> Failure:
@@ -141,8 +143,10 @@ def no_parameter(names: Iterable[str]) -> Failure:
 
 def miscounted(wanted: int, given: int) -> Failure:
     """Another number of values by position than the query has places for."""
-    surplus = [str(position) for position in range(wanted + 1, given + 1)]
-    return no_parameter(surplus) if surplus else no_value()
+    if given > wanted:
+        return no_parameter(str(position) for position in range(wanted + 1, given + 1))
+    # Without any value nothing says whether they have names.
+    return no_value(str(position) for position in range(given + 1, wanted + 1) if given)
 
 
 def closed(name: str) -> InputError:

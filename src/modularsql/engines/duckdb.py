@@ -231,7 +231,7 @@ def _failure(error: Exception, clock: Clock, params: Params) -> Failure:
     if isinstance(error, duckdb.PermissionException) or any(r in message for r in _REFUSALS):
         return _refusal(message)
     if "Values were not provided" in message:
-        return no_value()
+        return no_value([message.rpartition(": ")[2]])
     if (counts := _COUNTS.search(message)) is not None:
         if isinstance(params, Mapping):
             return no_parameter(params)

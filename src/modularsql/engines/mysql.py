@@ -15,12 +15,19 @@ from pymysql.converters import encoders
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.address import Address
-from modularsql.engines.base import Clock, OneAtATime, TooLargeError, first_rows, too_long
+from modularsql.engines.base import (
+    Clock,
+    OneAtATime,
+    TooLargeError,
+    first_rows,
+    no_value,
+    too_long,
+)
 from modularsql.engines.mysql_catalog import read_catalog, signature
 from modularsql.engines.mysql_errors import failure
 from modularsql.engines.mysql_rules import FUNCTIONS, KEYWORDS, MANNER, READING, SAFE_GRANTS, STORED
 from modularsql.engines.mysql_session import Connection, MySQLSession, unbuffered
-from modularsql.engines.parameters import Bound, bind, has_placeholders, unbound
+from modularsql.engines.parameters import Bound, bind, has_placeholders
 from modularsql.engines.reading import refusal_of
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
@@ -90,7 +97,7 @@ class MySQLEngine(OneAtATime):
                 message = f"a value of type {type(odd).__name__} cannot be bound"
                 return Failure(kind=FailureKind.ERROR, message=message)
             if not params and has_placeholders(sql, self.dialect):
-                return unbound("it has parameters without values")
+                return no_value()
             if clock.passed():
                 return Failure(kind=FailureKind.TIMEOUT, message="stopped at the time limit")
             return self._run(bound, limits, clock)

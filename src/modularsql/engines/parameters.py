@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from modularsql.records import Failure, FailureKind, Params
+from modularsql.engines.base import no_parameter, no_value
+from modularsql.records import Failure, Params
 from modularsql.sql.parse import Unparsed, tokenize
 
 
@@ -67,16 +68,11 @@ def _values(places: list[_Place], params: Params) -> list[Any] | Failure:
         numbers = (str(number) for number in range(1, len(places) + 1))
         names = [place.name or next(numbers) for place in places]
         given = {str(number): value for number, value in enumerate(params or (), 1)}
-    if any(name not in given for name in names):
-        return unbound("it has parameters without values")
-    if spare := next((name for name in given if name not in names), None):
-        return unbound(f"the query has no parameter {spare}")
+    if lacking := [name for name in dict.fromkeys(names) if name not in given]:
+        return no_value(lacking)
+    if spare := [name for name in given if name not in names]:
+        return no_parameter(spare)
     return [given[name] for name in names]
-
-
-def unbound(message: str) -> Failure:
-    """A query with parameters and without (enough) values."""
-    return Failure(kind=FailureKind.UNBOUND, message=message)
 
 
 def _places(tokens: tuple[Token, ...]) -> list[_Place]:

@@ -15,8 +15,15 @@ import psycopg
 from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.engines.address import Address
-from modularsql.engines.base import Clock, OneAtATime, TooLargeError, first_rows, too_long
-from modularsql.engines.parameters import Bound, bind, has_placeholders, unbound
+from modularsql.engines.base import (
+    Clock,
+    OneAtATime,
+    TooLargeError,
+    first_rows,
+    no_value,
+    too_long,
+)
+from modularsql.engines.parameters import Bound, bind, has_placeholders
 from modularsql.engines.postgres_catalog import read_catalog, signature, writable_tables
 from modularsql.engines.postgres_errors import failure
 from modularsql.engines.postgres_session import Connection, PostgresSession
@@ -71,7 +78,7 @@ class PostgresEngine(OneAtATime):
             outcome = self._run(bound, limits, clock)
             is_wrong = isinstance(outcome, Failure) and outcome.kind == FailureKind.ERROR
             if is_wrong and not params and has_placeholders(sql, self.dialect):
-                return unbound("it has parameters without values")
+                return no_value()
             return outcome
 
     def catalog(self) -> Catalog:

@@ -32,6 +32,7 @@ _MESSAGES = (  # of Python's module, and of SQLite where its code is a mere "err
     ("did not supply a value", FailureKind.UNBOUND),
     ("has no name, but you supplied", FailureKind.UNBOUND),  # `?` and a named value
 )
+_LACKING = re.compile(r"binding parameter [:@$]?(\w+)")
 _COUNTS = re.compile(r"uses (\d+), and there are (\d+) supplied")
 _WORDS = {
     FailureKind.TIMEOUT: "stopped at the time limit",
@@ -68,7 +69,11 @@ def failure(path: Path, error: Exception, refused: str | None) -> Failure:
         kind = next((k for part, k in _MESSAGES if part in message), FailureKind.ERROR)
     if kind == FailureKind.UNBOUND:
         counts = _COUNTS.search(message)
-        return miscounted(*map(int, counts.groups())) if counts else no_value()
+        return (
+            miscounted(*map(int, counts.groups()))
+            if counts
+            else no_value(_LACKING.findall(message))
+        )
     return Failure(kind=kind, message=_WORDS.get(kind, message))
 
 

@@ -37,7 +37,8 @@ def failed(failure: Failure, limits: Limits) -> Finding:
         return Finding(
             rule="not_executed",
             severity=Severity.INFO,
-            message=f"Not run: {failure.message}; give each parameter one value with --param.",
+            message=f"Not run: {failure.message}; "
+            "give each parameter one value with --param NAME=VALUE.",
         )
     if failure.kind == FailureKind.TIMEOUT:
         message = (
