@@ -294,8 +294,11 @@ def test_a_page_of_the_trace(run: Run, shop: Path, server: FakeServer) -> None:
 def test_index_and_predict_follow_their_schemas(
     run: Run, shop: Path, server: FakeServer, schema: Callable[[str], Draft202012Validator]
 ) -> None:
-    first = json.loads(run("index", shop, "--exclude", "*.x", "--format", "json").stdout)
+    given = ["--exclude", "*.x", "--exclude", "Orders.ID", "--exclude", "name"]
+    first = json.loads(run("index", shop, *given, "--format", "json").stdout)
     schema("index").validate(first)
+    assert first["unmatched"] == ["*.x", "name"]
+    assert "--exclude name leaves out nothing" in run("index", shop, *given).stdout
     assert (first["indexed"], first["values"], first["embedder"]) == (1, 2, "")
     server.answers = says(ANN)
     Path("set.jsonl").write_text(

@@ -86,4 +86,6 @@ def command(
             screen.words(f"{most}: {', '.join(summary.sampled)}", by=2)
         for name, why in summary.skipped:
             screen.words(f"left out: {name}, {why}", by=2)
+        for pattern in summary.unmatched:
+            screen.words(f"--exclude {pattern} leaves out nothing: no column is called so", by=2)
     return 0

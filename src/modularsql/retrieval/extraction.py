@@ -66,6 +66,20 @@ def columns(engine: Engine, exclude: Sequence[str]) -> list[tuple[Table, Column]
     ]
 
 
+def unmatched(engine: Engine, exclude: Sequence[str]) -> tuple[str, ...]:
+    """The patterns that leave out nothing, since no column of any table is called so."""
+    names = [
+        f"{table.name}.{column.name}".casefold()
+        for table in engine.catalog()
+        for column in table.columns
+    ]
+    return tuple(
+        pattern
+        for pattern in exclude
+        if not any(fnmatchcase(name, pattern.casefold()) for name in names)
+    )
+
+
 def extract(
     engine: Engine, exclude: Sequence[str], most: int, limits: Limits
 ) -> Iterator[Extracted]:

@@ -12,7 +12,7 @@ from modularsql.engines.isolated import IsolatedEngine
 from modularsql.errors import SetupError
 from modularsql.json_values import plain
 from modularsql.ports import Embedder, Engine
-from modularsql.retrieval.extraction import Extracted, columns, extract
+from modularsql.retrieval.extraction import Extracted, columns, extract, unmatched
 from modularsql.retrieval.lexical import LexicalIndex
 from modularsql.service.embedding import connect_embedder
 from modularsql.service.jsonable import SCHEMA_VERSION
@@ -37,6 +37,7 @@ class IndexSummary:
     """What was indexed: columns taken in anew, left as they were, dropped, skipped (and why).
 
     `embedded` counts the texts that the `embedder` was given; 0 and "" where there is none.
+    `unmatched` are patterns of `exclude` that no column has the name of.
     """
 
     path: Path
@@ -48,6 +49,7 @@ class IndexSummary:
     embedded: int
     sampled: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...]
+    unmatched: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The object that `index --format json` prints."""
@@ -63,6 +65,7 @@ class IndexSummary:
                 "embedded": self.embedded,
                 "sampled": self.sampled,
                 "skipped": dict(self.skipped),
+                "unmatched": self.unmatched,
             }
         )
         return found
@@ -130,6 +133,7 @@ def _filled(
         embedded=embedded,
         sampled=tuple(f"{c.table}.{c.column}" for c in found if c.sampled),
         skipped=tuple((f"{c.table}.{c.column}", c.skipped) for c in found if c.skipped),
+        unmatched=unmatched(engine, request.exclude),
     )
 
 
