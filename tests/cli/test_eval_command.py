@@ -115,6 +115,11 @@ def test_report_writes_its_files_and_prints_its_tables(
     assert run("eval", *files).returncode == 0
     ran = run("report", "run")
     assert (ran.returncode, ran.stderr) == (0, "")
+    pairs = json.loads(run("report", "run", "--format", "json").stdout)["tables"]["agreement"]
+    assert f"… {len(pairs) - 30} more rows (--format json has them)" in ran.stdout
+    assert pairs[0]["metric"] in ran.stdout
+    page = (tmp_path / "run" / "report.md").read_text("utf-8")
+    assert f"| {pairs[-1]['metric']} | {pairs[-1]['other']} |" in page
     assert "Scores" in ran.stdout
     assert "report.html" in ran.stdout
     for name in ("report.html", "report.md", "junit.xml"):

@@ -118,6 +118,26 @@ def test_a_cell_is_shown_as_what_it_is_on_one_line(
     assert row == f"1 │ {cell}".rstrip()
 
 
+def test_decimals_are_numbers(run: Run, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(
+            """
+            CREATE TABLE bill(id INTEGER PRIMARY KEY, amount DECIMAL(9, 2));
+            CREATE TABLE payment(id INTEGER PRIMARY KEY, bill INTEGER REFERENCES bill);
+            INSERT INTO bill VALUES (1, 3000), (2, 50.5);
+            INSERT INTO payment VALUES (1, 1), (2, 1), (3, 2);
+            """
+        )
+    lines = table(run, path, "SELECT 'x' AS n, amount FROM bill ORDER BY id")
+    assert lines[2:4] == ["x │ 3000.00", "x │   50.50"]
+    ran = run("guard", path, "SELECT SUM(amount) FROM bill b JOIN payment p ON p.bill = b.id")
+    assert "value now 6,050.5, with each row of bill once 3,050.5" in ran.stdout
+    sql = "SELECT SUM(amount) FROM bill b JOIN payment p ON p.bill = b.id WHERE b.id = 1"
+    assert "value now 6,000, with each row of bill once 3,000" in run("guard", path, sql).stdout
+
+
 def test_wide_characters_keep_the_columns_straight(run: Run, shop: Path) -> None:
     sql = "SELECT '日本語' AS v, 'x' AS w UNION ALL SELECT 'a', 'y'"
     assert table(run, shop, sql) == ["v      │ w", "───────┼──", "日本語 │ x", "a      │ y"]

@@ -1,6 +1,7 @@
 """What was measured for a finding, for reading: values, the joins as a small table, examples."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from modularsql.cli.screen import Screen
@@ -60,6 +61,8 @@ def _pairs(named: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
+    if isinstance(value, Decimal) and value.is_finite():  # the SUM of a server
+        value = int(value) if value == int(value) else float(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:,.{_DIGITS}g}" if isinstance(value, float) else shown(value)

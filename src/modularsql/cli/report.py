@@ -15,6 +15,9 @@ from modularsql.cli.common import (
     verbose_option,
 )
 
+_MOST_ROWS = 30
+"""Of one table on the screen: all pairs of metrics are hundreds. The files hold them all."""
+
 
 @click.command("report")
 @click.argument("run_dir", type=click.Path(path_type=Path))
@@ -46,7 +49,7 @@ def command(run_dir: Path, open_: bool, format_: str, config: Path | None, verbo
         screen = Screen()
         with output():
             for table in done.tables:
-                print_table(screen, table)
+                print_table(screen, table, _MOST_ROWS)
             for note in done.notes:
                 screen.words(f"note: {note}")
             screen.words(f"written: {', '.join(map(str, done.written))}")

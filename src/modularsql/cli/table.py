@@ -6,6 +6,7 @@ column, so that a name and its value stay together.
 
 import json
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
@@ -50,8 +51,8 @@ def print_rows(
         screen.say(" " * by + f"… {counted(more, 'more row')} (--format json has them)")
 
 
-def print_table(screen: Screen, table: "Table") -> None:
-    """A table of a study: its title, its rows, its note."""
+def print_table(screen: Screen, table: "Table", most: int | None = None) -> None:
+    """A table of a study: its title, its rows or the first of them, its note."""
     screen.say(table.title, "bold")
     rows = [
         [
@@ -60,7 +61,7 @@ def print_table(screen: Screen, table: "Table") -> None:
         ]
         for row in table.rows
     ]
-    print_rows(screen, table.columns, rows, most=len(rows))
+    print_rows(screen, table.columns, rows, most=len(rows) if most is None else most)
     if table.note:
         screen.words(table.note, by=2)
     screen.say()
@@ -121,7 +122,7 @@ def _widths(
 def _is_numeric(rows: Sequence[Row], at: int) -> bool:
     values = [row[at] for row in rows[:MOST_ROWS] if row[at] is not None]
     return bool(values) and all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in values
+        isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in values
     )
 
 
