@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -271,8 +272,9 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _checked(name: str, value: Any, given_as: str) -> Any:
     if name not in SETTINGS:
-        known = ", ".join(SETTINGS)
-        raise InputError(f"{given_as} is no setting", f"known: {known}")
+        near = ", ".join(get_close_matches(name, SETTINGS))
+        hint = f"nearest: {near}" if near else "all settings: docs/settings.md"
+        raise InputError(f"{given_as} is no setting", hint)
     kind: type[Any] = type(SETTINGS[name].default)
     try:
         converted = _converted(value, kind)

@@ -66,6 +66,22 @@ def test_a_file_of_sql_that_cannot_be_read_is_named(run: Run, shop: Path, tmp_pa
     assert "cannot read the SQL" in refusal(run, shop, "@")
 
 
+def test_a_file_in_the_place_of_sql_is_told_from_sql(run: Run, shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "query.sql").write_text("SELECT 1")
+    said = "query.sql is a file, not SQL (write @query.sql"
+    assert said in refusal(run, shop, "query.sql")
+    ran = run("check", "query.sql", "--schema", "query.sql")
+    assert (ran.returncode, said in ran.stderr) == (2, True)
+    said = refusal(run, "SELECT 1", shop)
+    assert f"{shop} is a database, not SQL (the database comes first" in said
+
+
+def test_sql_without_quotes_is_no_query_of_its_first_word(run: Run, shop: Path) -> None:
+    said = refusal(run, shop, "SELECT", "name", "FROM", "customer", "--fix", "-- all of them")
+    assert "SQL is one argument, and more follows: name FROM customer -- all of them." in said
+    assert "quotes" in said
+
+
 def test_input_without_an_end_is_not_read_to_its_end(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +192,18 @@ def test_a_query_with_unbound_parameters_is_not_run(run: Run, shop: Path) -> Non
     for sql, given in (("SELECT ?", []), ("SELECT ?, ?", ["--param", "1=1"])):
         printed = answer(run, shop, sql, *given)
         assert (printed["verdict"], printed["probe"], printed["rows"]) == ("undecided", None, [])
-        assert "parameters without values; give each" in printed["findings"][0]["message"]
+        assert "it has parameters without values" in printed["findings"][0]["message"]
+
+
+def test_parameters_without_values_are_named(run: Run, shop: Path) -> None:
+    for sql, given, lacking in (
+        ("SELECT :id, :name", ["id=1"], "(name)"),
+        ("SELECT :id, :name", ["ix=1", "name=2"], "(id)"),
+        ("SELECT ?, ?, ?", ["1=1"], "(2, 3)"),
+    ):
+        options = [part for pair in given for part in ("--param", pair)]
+        message = answer(run, shop, sql, *options)["findings"][0]["message"]
+        assert f"parameters without values {lacking}; give each" in message
 
 
 def test_a_name_is_no_value_for_a_question_mark(run: Run, shop: Path) -> None:
@@ -245,7 +272,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ("max_row = 5", "modularsql.toml: max_row is no setting (known: timeout, max_rows"),
+        ("max_row = 5", "modularsql.toml: max_row is no setting (nearest: max_rows"),
         ("max_rows = 'many'", "modularsql.toml: max_rows must be a whole number, not 'many'"),
         ("max_rows = ", "cannot read settings from modularsql.toml: Invalid value"),
         ("fail_on = 'info'", "fail_on must be one of warning, error, never, not 'info'"),
@@ -261,7 +288,9 @@ def test_a_wrong_settings_file_is_refused_by_name(
 
 def test_a_wrong_variable_is_refused_by_name(run: Run, shop: Path) -> None:
     said = refusal(run, shop, "SELECT 1", MODULARSQL_TIMOUT="5")
-    assert "MODULARSQL_TIMOUT is no setting" in said
+    assert "MODULARSQL_TIMOUT is no setting (nearest: timeout" in said
+    said = refusal(run, shop, "SELECT 1", MODULARSQL_QQQ="5")
+    assert "MODULARSQL_QQQ is no setting (all settings: docs/settings.md)" in said
     said = refusal(run, shop, "SELECT 1", MODULARSQL_TIMEOUT="soon")
     assert "MODULARSQL_TIMEOUT must be a number, not 'soon'" in said
 

@@ -253,13 +253,29 @@ def test_a_database_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("content", [b"", b"name,price\n", b"SQLite format 3\0" + b"\xff" * 100])
 def test_a_file_that_is_no_database_is_named(run: Run, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "prices.csv"
+    path = tmp_path / "prices"
     path.write_bytes(content)
     error = failed(run, "guard", path, "SELECT 1")
     assert error["kind"] == "not_a_database"
     assert str(path) in error["message"]
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("prices.csv", "CREATE TABLE t AS FROM 'prices.csv'"),
+        ("prices.PARQUET", "CREATE TABLE t AS FROM 'prices.PARQUET'"),
+        ("shop.sql", "sqlite3 new.sqlite < shop.sql"),
+        ("shop.xyz", "give a database file"),
+    ],
+)
+def test_data_in_another_file_is_answered_with_how_to_load_it(
+    run: Run, tmp_path: Path, name: str, hint: str
+) -> None:
+    (tmp_path / name).write_text("name,price\n")
+    assert hint in failed(run, "guard", name, "SELECT 1")["hint"]
 
 
 def test_a_folder_is_no_database(run: Run, tmp_path: Path) -> None:
@@ -271,6 +287,8 @@ def test_a_server_that_does_not_answer_is_named(run: Run, url: str) -> None:
     error = failed(run, "guard", url, "SELECT 1")
     assert error["kind"] == "unreachable"
     assert url in error["message"]
+    assert "?" not in error["message"]  # what to look at is said once
+    assert "is the server running" in error["hint"]
 
 
 def test_a_url_that_nothing_opens_says_what_is_missing(run: Run) -> None:

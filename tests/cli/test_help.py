@@ -99,7 +99,9 @@ def test_without_a_command_the_help_goes_to_standard_error_with_status_2(run: Ru
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["gard"], "No such command 'gard'"),
+        (["gard"], "No such command 'gard'. Did you mean 'guard'?"),
+        (["nothing"], "No such command 'nothing' (see modularsql --help)"),
+        (["schema"], "Missing argument 'NAME'. Choose from: guard, ask,"),
         (["--nope"], "No such option"),
         (["guard"], "Missing argument 'DB' (see modularsql guard --help)"),
         (["guard", "db", "sql", "--nope"], "No such option"),

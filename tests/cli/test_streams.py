@@ -36,6 +36,7 @@ def test_a_reader_that_has_enough_is_no_error(shop: Path) -> None:
         ('m guard "$1" "$2" | head -n 1', 1),
         ('m guard "$1" "$2" --fail-on never --format json | true', 0),
         ("m demo | head -n 1", 0),
+        ('cd "$(dirname "$1")" && m demo --copy . 2>&1 | head -n 1', 0),
     ):
         ran = shell(command, shop, MANY)
         assert (ran.stderr, ran.returncode) == ("", status), command

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from typing import NoReturn
@@ -43,6 +44,14 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(f"modularsql.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; a misspelled one is answered with what was meant."""
+        if near := get_close_matches(args[0], COMMANDS, n=1) if args[0] not in COMMANDS else []:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names and their one line each, from the table."""
@@ -123,5 +132,5 @@ def _report_usage(error: click.ClickException, arguments: Sequence[str]) -> None
     as_json = "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
     context = getattr(error, "ctx", None)
     hint = f"see {context.command_path} --help" if context else "see modularsql --help"
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")  # click breaks lists into lines
     print_error(InputError(message, hint, "usage"), "json" if as_json else "text")

@@ -145,8 +145,13 @@ def print_error(error: ModularSqlError, format_: str) -> None:
 
         print_json(error_json(error))
     else:
-        with suppress(OSError):  # nobody reads: the exit status still tells
-            click.echo(f"modularsql: {printable(str(error))}", err=True)
+        say_aside(f"modularsql: {printable(str(error))}")
+
+
+def say_aside(line: str) -> None:
+    """One line on standard error. Where nobody reads, the exit status still tells."""
+    with suppress(OSError):
+        click.echo(line, err=True)
 
 
 def print_json(value: Any) -> None:

@@ -11,6 +11,7 @@ from modularsql.cli.common import (
     output,
     print_json,
     reporting,
+    say_aside,
     verbose_option,
 )
 
@@ -52,7 +53,7 @@ def command(format_: str, copy: Path | None, verbose: bool) -> int:
             for number, scene in enumerate(scenes, 1):
                 _print(Screen(), number, scene)
     if copied:
-        click.echo(f"the shop database is at {copied}", err=True)
+        say_aside(f"the shop database is at {copied}")
     return 0
 
 

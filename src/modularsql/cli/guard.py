@@ -22,13 +22,20 @@ _MARK = "\0"  # no argument of a process can hold it
 class SqlCommand(click.Command):
     """A command whose arguments may begin like an option: `-- why not\nSELECT 1` is SQL."""
 
+    allow_extra_args = True  # only to say what is wrong with them
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Hide such arguments from the option parser."""
+        """Hide such arguments from the option parser; words of SQL without quotes are refused."""
         hidden = [_MARK + a if a[:1] == "-" and not _OPTION.fullmatch(a) else a for a in args]
         rest = super().parse_args(ctx, hidden)
         for name, value in ctx.params.items():
             if isinstance(value, str):
                 ctx.params[name] = value.removeprefix(_MARK)
+        if rest:
+            more = " ".join(word.removeprefix(_MARK) for word in rest)
+            ctx.fail(
+                f"SQL is one argument, and more follows: {more}. Put the whole of it in quotes"
+            )
         return rest
 
 

@@ -18,6 +18,11 @@ _FILES = {  # name: offset and bytes that mark such a file, module, class
     "sqlite": (0, b"SQLite format 3\0", "modularsql.engines.sqlite", "SqliteEngine"),
     "duckdb": (8, b"DUCK", "modularsql.engines.duckdb", "DuckDBEngine"),
 }
+_TABLE = "load it into one, in DuckDB: CREATE TABLE t AS FROM '{}'"
+_LOADING = {  # ending of a file with data that is no database: how to make one of it
+    **dict.fromkeys((".csv", ".tsv", ".parquet", ".json", ".jsonl"), _TABLE),
+    ".sql": "load it into one: sqlite3 new.sqlite < {}",
+}
 _POSTGRES = ("modularsql.engines.postgres", "PostgresEngine", "postgres")
 _MYSQL = ("modularsql.engines.mysql", "MySQLEngine", "mysql")
 _SERVERS = {  # scheme of the URL: module, class, extra that brings its driver
@@ -106,7 +111,8 @@ def kind_of(path: Path) -> str:
         if start[offset : offset + len(mark)] == mark:
             return kind
     what = "is empty" if not start else "is no SQLite or DuckDB database"
-    raise InputError(f"{path} {what}", "give a database file", "not_a_database")
+    hint = _LOADING.get(path.suffix.lower(), "give a database file").format(path.name)
+    raise InputError(f"{path} {what}", hint, "not_a_database")
 
 
 def _opener(module: str, name: str, extra: str) -> Callable[[Any, Settings | None], Engine]:
@@ -115,7 +121,7 @@ def _opener(module: str, name: str, extra: str) -> Callable[[Any, Settings | Non
     except ModuleNotFoundError as error:
         # Other import errors, as for want of memory, are not mended by an installation.
         raise SetupError(
-            f"the driver for this database is not installed ({error.name or error})",
+            f"a database of this kind needs {error.name or error}, which is not installed",
             f"pip install 'modularsql[{extra}]'",
             "driver",
         ) from error

@@ -79,7 +79,9 @@ def is_starting(error: psycopg.Error) -> bool:
 
 def unreachable(address: Address, error: psycopg.Error) -> ModularSqlError:
     """Why there is no connection, in one line without secrets."""
-    message = address.without_secrets(str(error))
+    # Lines that begin with a tab are libpq's own hints, which ours would say again.
+    lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
+    message = address.without_secrets("\n".join(lines))
     # "connection failed: connection to server at "…", port … failed: FATAL:  …": the end says it.
     reason = re.split(r"FATAL: +|failed: ", message)[-1].strip() or message
     if isinstance(error, psycopg.ProgrammingError):

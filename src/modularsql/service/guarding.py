@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,10 @@ from typing import Any
 
 from modularsql.config import Settings
 from modularsql.declared.read import read_keys
-from modularsql.engines.connect import locate
+from modularsql.engines.connect import kind_of, locate
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.several import SeveralEngines
-from modularsql.errors import InputError, SetupError
+from modularsql.errors import InputError, ModularSqlError, SetupError
 from modularsql.evaluation.pools import read_candidates
 from modularsql.guard.candidates import AT_ONCE
 from modularsql.guard.policy_file import choose_policy
@@ -108,6 +109,8 @@ def read_sql(argument: str) -> str:
             raise InputError("standard input is closed", "give the SQL itself or @FILE")
         return _decoded(sys.stdin.buffer.read(_LONGEST_SQL + 1), "standard input")
     if not argument.startswith("@"):
+        if os.path.isfile(argument):  # noqa: PTH113 (Path raises for what is no name of a file)
+            raise _names_a_file(argument)
         return _decoded(argument.encode("utf-8", "surrogateescape"), "the SQL")
     path = Path(argument[1:])
     try:
@@ -117,6 +120,16 @@ def read_sql(argument: str) -> str:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read the SQL from {path}: {reason}", "check the path") from error
     return _decoded(raw, str(path))
+
+
+def _names_a_file(argument: str) -> InputError:
+    try:
+        kind_of(Path(argument))
+    except ModularSqlError:
+        return InputError(f"{argument} is a file, not SQL", f"write @{argument} for what it holds")
+    return InputError(
+        f"{argument} is a database, not SQL", "the database comes first: modularsql guard DB SQL"
+    )
 
 
 def read_params(pairs: Sequence[str]) -> Params:
