@@ -5,17 +5,25 @@ UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test test-slow check fix bench docs clean
 
-.venv/made: pyproject.toml
 ifdef UV
-	uv venv --quiet --allow-existing --python $(PYTHON) .venv
-	uv pip install --quiet --python $(BIN)/python -e '.[dev]'
+ENVIRONMENT := uv venv --quiet --allow-existing --python $(PYTHON) .venv
+INSTALL := uv pip install --quiet --python $(BIN)/python
 else
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+ENVIRONMENT := $(PYTHON) -m venv .venv
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
+
+# What a user installs, nothing more: a tour has no need of ten times as many packages.
+.venv/plain: pyproject.toml
+	$(ENVIRONMENT)
+	$(INSTALL) -e .
 	@touch $@
 
-demo: .venv/made
+.venv/made: .venv/plain
+	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+demo: .venv/plain
 	$(BIN)/modularsql demo
 
 test: .venv/made
