@@ -4,7 +4,7 @@
 
 N questions of Spider dev, a model that knows gold and errs by a seed (`benchmarks.noisy`). It shows
 that the studies work, and says nothing of any model. Solved questions over other databases are the
-examples. Runs are kept in OUT, and continued.
+examples, values are found by letters. Runs are kept in OUT, and continued.
 """
 
 import json
@@ -21,6 +21,7 @@ from modularsql import Settings
 from modularsql.evaluation.datasets import Question, database_file
 from modularsql.evaluation.table import Table, markdown
 from modularsql.pipeline.generation import GENERATORS
+from modularsql.service.indexing import IndexRequest, index
 from modularsql.service.predicting import PredictRequest, predict
 
 ROOT = SPIDER / "database"
@@ -34,8 +35,8 @@ Written by `python -m benchmarks.scripted_studies {count} OUT`: {count} Spider d
 they read. They say nothing of how good any model is, nor whether a part of `ask` is worth its
 calls: `python -m benchmarks.studies RUN DATASET DB_ROOT` tells that of a run with your own.
 
-EX is equality of multisets with gold as it is, so a guard that mends a faulty gold loses by it. No
-value index is made here: the linker `values` finds nothing.
+EX is equality of multisets with gold as it is, so a guard that mends a faulty gold loses by it.
+Values are found by letters (`modularsql index`).
 """
 RUNS: Mapping[str, Mapping[str, Any]] = {
     "ask": {},
@@ -69,11 +70,14 @@ def scripted(count: int, out: Path) -> None:
         for q in asked
         if (path := database_file(ROOT, q.db)) is not None
     }
+    places: dict[str, Any] = {"timeout": 5.0, "jobs": 2, "index_dir": str(out / "index")}
+    for path in {path for q in asked if (path := database_file(ROOT, q.db)) is not None}:
+        index(IndexRequest(target=str(path), settings=Settings(**places)))
     table: list[tuple[object, ...]] = []
     made: dict[str, list[Seen]] = {}
     for name, given in RUNS.items():
         folder = out / name.replace(" ", "_")
-        settings = Settings(**{"timeout": 5.0, "jobs": 2, **given})
+        settings = Settings(**{**places, **given})
         done = predict(
             PredictRequest(
                 dataset=str(dataset), db_root=ROOT, out=folder, settings=settings,

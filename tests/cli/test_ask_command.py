@@ -332,6 +332,8 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
     def say(body: Body) -> Answer:
         text = body["messages"][-1]["content"]
         later = "earlier question" in text
+        if "Who fails?" in text and not later:
+            return failure(400, "not this one")
         return says("SELECT COUNT(*) FROM orders" if later else ANN)(body)
 
     server.answers = say
@@ -344,7 +346,7 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
     )  # fmt: skip
     os.close(theirs)
     try:
-        os.write(ours, b"Who is the first?\n\nHow many orders has she?\n\x04")
+        os.write(ours, b"Who fails?\nWho is the first?\n\nHow many orders has she?\n\x04")
         seen = ""
         while True:
             try:
@@ -355,6 +357,7 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
     finally:
         process.kill()
         os.close(ours)
+    assert "not this one" in seen.partition("Ann")[0], "told, and the next question is asked"
     assert "Ann" in seen
     assert "11" in seen.partition("How many")[2]
     assert "Traceback" not in seen

@@ -150,6 +150,7 @@ def test_a_query_that_fails_is_revised_once_and_kept_where_it_runs(pipeline: Pip
     assert asked.state.answer.rows == [("Ann",)]
     (change,) = asked.state.candidates[0].changes
     assert (change.checker, change.kept) == ("syntax", True)
+    assert (change.before, change.sql) == ("SELECT nam FROM customer WHERE id = 1", RIGHT)
     assert "no such column: nam" in change.directive
 
 

@@ -11,12 +11,13 @@ from modularsql.cli.common import (
     common_options,
     model_options,
     output,
+    print_error,
     print_json,
     reporting,
     setting_option,
     settings_of,
 )
-from modularsql.errors import InputError
+from modularsql.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from modularsql.service.asking import Reply
@@ -91,8 +92,13 @@ def command(
     status = 0
     with conversation(request) as talk:
         for asked in _questions(question):
-            reply = talk.ask(asked)
-            status = _show(reply, format_, settings.fail_on)
+            try:
+                status = _show(talk.ask(asked), format_, settings.fail_on)
+            except ModelError as error:
+                if question is not None:
+                    raise
+                print_error(error, format_)
+                status = 2
     return status
 
 

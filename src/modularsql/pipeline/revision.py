@@ -84,12 +84,20 @@ def _revised(
     worse = is_worse(outcome, candidate.outcome)
     if worse is not None:
         return _noted(candidate, checker, directive, sql, worse)
-    change = Change(checker=checker.name, directive=directive, sql=sql, kept=True)
-    return replace(candidate, sql=sql, outcome=outcome, changes=(*candidate.changes, change))
+    noted = _noted(candidate, checker, directive, sql, "")
+    return replace(noted, sql=sql, outcome=outcome)
 
 
 def _noted(candidate: Candidate, checker: Checker, directive: str, sql: str, why: str) -> Candidate:
-    change = Change(checker=checker.name, directive=directive, sql=sql, kept=False, why=why)
+    """The candidate as it is, with what was tried; `why` it was left, "" where it was not."""
+    change = Change(
+        checker=checker.name,
+        directive=directive,
+        before=candidate.sql,
+        sql=sql,
+        kept=not why,
+        why=why,
+    )
     return replace(candidate, changes=(*candidate.changes, change))
 
 

@@ -25,10 +25,12 @@ class Linked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One revision of a candidate: the checker that fired, what it said, what became of it."""
+    """One revision of a candidate: the checker that fired, what it said of which query, what the
+    model made of it, and what became of that."""
 
     checker: str
     directive: str
+    before: str
     sql: str
     kept: bool
     why: str = ""

@@ -188,6 +188,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
             {
                 "checker": c.checker,
                 "directive": c.directive,
+                "before": c.before,
                 "sql": c.sql,
                 "kept": c.kept,
                 "why": c.why,

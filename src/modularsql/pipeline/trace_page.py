@@ -204,7 +204,9 @@ def _change(box: Element, change: Json) -> None:
     said = "changed" if change["kept"] else f"kept as it was: {change['why']}"
     details = SubElement(box, "details")
     _add(details, "summary", f"{change['checker']}: {change['directive']} ({said})")
-    _add(details, "pre", change["sql"] or "no query")
+    for when, sql in (("before", change["before"]), ("after", change["sql"] or "no query")):
+        _add(details, "p", when, class_="soft")
+        _add(details, "pre", sql)
 
 
 def _stage(body: Element, stage: Json) -> None:
