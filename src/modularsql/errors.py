@@ -7,6 +7,7 @@ A failing *query* is not an exception: it is a `records.Failure`, a value.
     ├── SetupError   the operator: a missing driver, an unreadable or locked database
     └── ModelError   nobody: a model gave no usable reply, and the work goes on without it
         ├── ModelReplyError   it replied in another form than asked; worth asking once more
+        ├── RefusedError      the server takes others, but not this request
         └── BudgetError       the call would have passed the budget, and was not made
 """
 
@@ -52,6 +53,12 @@ class ModelReplyError(ModelError):
     """A reply does not have the form that was asked for; `message` can be told to the model."""
 
     default_kind = "model_reply"
+
+
+class RefusedError(ModelError):
+    """A server does not take this request, as where the prompt is too long for the model."""
+
+    default_kind = "refused"
 
 
 class BudgetError(ModelError):

@@ -353,7 +353,7 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
                 seen += os.read(ours, 65536).decode("utf-8", "replace")
             except OSError:  # what a terminal says when nobody is left at its other end
                 break
-        assert process.wait(30) == 0
+        assert process.wait(30) == 0, seen
     finally:
         process.kill()
         os.close(ours)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from modularsql.errors import InputError, ModelError, SetupError
+from modularsql.errors import InputError, ModelError, RefusedError, SetupError
 from modularsql.llm.openai_compatible import OpenAICompatible, Server
 from modularsql.llm.wrappers import Limited
 from modularsql.records import Cost
@@ -71,7 +71,7 @@ def test_what_may_pass_is_tried_again(
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, ModelError), (413, ModelError), (422, ModelError),
+    [(400, RefusedError), (413, RefusedError), (422, RefusedError),
      (401, SetupError), (403, SetupError), (404, SetupError)],
 )  # fmt: skip
 def test_what_will_not_pass_is_not_tried_again(

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from modularsql.asking.meter import Meter
-from modularsql.errors import BudgetError, InputError, ModelError, ModelReplyError, SetupError
+from modularsql.errors import (
+    BudgetError,
+    InputError,
+    ModelError,
+    ModelReplyError,
+    RefusedError,
+    SetupError,
+)
 from modularsql.llm.budget import Bounds, Budget
 from modularsql.llm.cache import Cache
 from modularsql.llm.keys import request_key
@@ -220,9 +227,9 @@ def test_what_an_operator_has_to_mend_is_not_tried_again() -> None:
 
 
 def test_a_refused_call_and_a_strange_reply_are_no_failures_of_the_model() -> None:
-    script = ScriptedModel([ModelReplyError("odd"), BudgetError("spent"), "x"])
+    script = ScriptedModel([ModelReplyError("odd"), BudgetError("no"), RefusedError("no"), "x"])
     breaker = Breaker(script, most=1)
-    for _ in range(2):
+    for _ in range(3):
         with pytest.raises(ModelError):
             breaker.chat(request())
     assert breaker.chat(request()).texts == ("x",)

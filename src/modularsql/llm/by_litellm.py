@@ -6,7 +6,7 @@ Names are litellm's (`litellm:anthropic/…`), keys those variables that litellm
 from typing import Any
 
 from modularsql.config import Settings
-from modularsql.errors import ModelError, SetupError
+from modularsql.errors import ModelError, RefusedError, SetupError
 from modularsql.llm.completion import completion_of
 from modularsql.llm.openai_compatible import chat_body
 from modularsql.llm.reach import check_reach
@@ -58,5 +58,6 @@ class LiteLLM:
             return completion_of(self._retrying.run(send).model_dump())
         except HttpError as failure:
             said = f"{self.name} failed (HTTP {failure.status}: {failure.words})"
-            mended = failure.status in _OPERATOR
-            raise (SetupError(said) if mended else ModelError(said)) from None
+            if failure.status in _OPERATOR:
+                raise SetupError(said) from None
+            raise (ModelError(said) if failure.again else RefusedError(said)) from None

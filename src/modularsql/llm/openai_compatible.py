@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from modularsql.errors import ModelError, SetupError
+from modularsql.errors import ModelError, RefusedError, SetupError
 from modularsql.llm.completion import read_completion
 from modularsql.llm.reach import check_reach
 from modularsql.llm.retrying import Attempt, HttpError, Retrying
@@ -105,7 +105,7 @@ class Server:
             case status if 400 <= status < 500 and status not in (408, 409, 429):
                 # It may be this one request, as where a prompt is too long for the model.
                 said = f"{where} refuses the request (HTTP {status}: {words})"
-                return ModelError(said, _TOO_LONG)
+                return RefusedError(said, _TOO_LONG)
             case 0:
                 return ModelError(f"{where} cannot be used: {words}")
             case status:

@@ -4,10 +4,16 @@ import threading
 import time
 from collections.abc import Callable
 
-from modularsql.errors import BudgetError, ModelError, ModelReplyError, SetupError
+from modularsql.errors import (
+    BudgetError,
+    ModelError,
+    ModelReplyError,
+    RefusedError,
+    SetupError,
+)
 from modularsql.ports import ChatReply, ChatRequest, Model
 
-_NO_FAULT = (BudgetError, ModelReplyError)
+_NO_FAULT = (BudgetError, ModelReplyError, RefusedError)
 
 
 class Limited:
