@@ -1,13 +1,13 @@
 """What the core needs from outside, as protocols; adapters live in `engines/`, `llm/`,
 `retrieval/`."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from modularsql.catalog import Catalog
 from modularsql.records import Cost, Failure, Limits, Params
-from modularsql.rows import Row, Rows
+from modularsql.rows import Rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,14 +66,13 @@ class Versioned(Protocol):
 
 @runtime_checkable
 class Streaming(Protocol):
-    """An engine that can hand over a whole result without keeping it."""
+    """An engine that can hand over whole results without keeping them."""
 
-    def fold(
-        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
-    ) -> T | Failure:
-        """What `function` makes of all rows of a reading statement, bounded in time only.
+    def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure:
+        """What `function` makes of all rows of reading statements, bounded in time only.
 
-        It is called anew where reading has to start again. Raises as `Engine.execute` does.
+        It is given an iterable for each statement, to read them side by side; NaN is one object. It
+        is called anew where reading has to start again. Raises as `Engine.execute` does.
         """
 
 

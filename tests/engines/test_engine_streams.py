@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -36,11 +37,25 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> SqliteEngine | Duc
 
 def test_all_rows_come_by_whatever_the_caps(engine: SqliteEngine | DuckDBEngine) -> None:
     assert isinstance(engine, Streaming)
-    assert engine.fold(COUNT + "SELECT x FROM n", count, limits=LIMITS) == 5000
-    assert engine.fold(COUNT + "SELECT x FROM n", max, limits=LIMITS) == (5000,)
+    assert engine.fold(count, COUNT + "SELECT x FROM n", limits=LIMITS) == 5000
+    assert engine.fold(max, COUNT + "SELECT x FROM n", limits=LIMITS) == (5000,)
     engine.close()
     with pytest.raises(InputError):
-        engine.fold("SELECT 1", count, limits=LIMITS)
+        engine.fold(count, "SELECT 1", limits=LIMITS)
+
+
+def test_two_results_are_read_side_by_side(engine: SqliteEngine | DuckDBEngine) -> None:
+    def pairs(one: Iterable[Row], other: Iterable[Row]) -> int:
+        return sum(left == right for left, right in zip(one, other, strict=True))
+
+    same, other = (
+        COUNT + "SELECT x FROM n",
+        COUNT + "SELECT CASE x WHEN 77 THEN 78 ELSE x END FROM n",
+    )
+    assert engine.fold(pairs, same, other, limits=LIMITS) == 4999
+    for sqls in ((same, "SELECT nope"), ("SELECT nope", same)):
+        assert isinstance(engine.fold(pairs, *sqls, limits=LIMITS), Failure)
+    assert engine.fold(pairs, same, same, limits=LIMITS) == 5000
 
 
 @pytest.mark.parametrize(
@@ -53,14 +68,14 @@ def test_all_rows_come_by_whatever_the_caps(engine: SqliteEngine | DuckDBEngine)
 def test_what_may_not_run_is_a_failure(
     engine: SqliteEngine | DuckDBEngine, sql: str, kind: FailureKind
 ) -> None:
-    found = engine.fold(sql, count, limits=Limits(seconds=0.5, max_rows=3, max_bytes=100))
+    found = engine.fold(count, sql, limits=Limits(seconds=0.5, max_rows=3, max_bytes=100))
     assert isinstance(found, Failure)
     assert found.kind == kind
 
 
 def test_nothing_is_written(engine: SqliteEngine | DuckDBEngine) -> None:
-    assert isinstance(engine.fold("CREATE TABLE u(a INTEGER)", count, limits=LIMITS), Failure)
-    assert isinstance(engine.fold("SELECT a FROM u", count, limits=LIMITS), Failure)
+    assert isinstance(engine.fold(count, "CREATE TABLE u(a INTEGER)", limits=LIMITS), Failure)
+    assert isinstance(engine.fold(count, "SELECT a FROM u", limits=LIMITS), Failure)
 
 
 def test_text_that_is_not_utf8_starts_the_reading_again(tmp_path: Path) -> None:
@@ -70,5 +85,5 @@ def test_text_that_is_not_utf8_starts_the_reading_again(tmp_path: Path) -> None:
         connection.executemany("INSERT INTO t VALUES (?)", [("fine",)] * 10)
         connection.execute("INSERT INTO t VALUES (CAST(X'416CE964' AS TEXT))")
     connection.close()
-    found = SqliteEngine(file).fold("SELECT a FROM t", list, limits=LIMITS)
+    found: Any = SqliteEngine(file).fold(list, "SELECT a FROM t", limits=LIMITS)
     assert found == [("fine",)] * 10 + [("Al\udce9d",)]

@@ -176,7 +176,7 @@ BACKWARDS, ORDERED = "SELECT b FROM t ORDER BY b DESC", "SELECT b FROM t ORDER B
 NEAR = "SELECT CASE b WHEN 19 THEN 20 ELSE b END FROM t"
 
 
-def test_a_result_beyond_the_cap_is_decided_by_its_fingerprint_as_a_multiset(
+def test_a_result_beyond_the_cap_is_decided_as_a_multiset_by_streams(
     scored: Scored, tmp_path: Path
 ) -> None:
     gold = [ALL, ALL, ORDERED, ALL]

@@ -8,8 +8,9 @@ query, and what functions build inside one chunk is not counted against the memo
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,22 +75,23 @@ class DuckDBEngine(OneAtATime):
         """Run one reading statement; see `ports.Engine`."""
         return self._read(sql, params, limits, lambda rows, clock: self._run(rows, clock, limits))
 
-    def fold(
-        self, sql: str, function: Callable[[Iterable[Row]], _T], *, limits: Limits
-    ) -> _T | Failure:
+    def fold(self, function: Callable[..., _T], *sqls: str, limits: Limits) -> _T | Failure:
         """See `ports.Streaming`."""
+        if not sqls:
+            return function()
 
-        def take(cursor: duckdb.DuckDBPyConnection, _clock: Clock) -> _T:
-            return function(_fetched(cursor, _types(cursor)))
+        def take(cursor: duckdb.DuckDBPyConnection, _clock: Clock) -> _T | Failure:
+            rows = _fetched(cursor, _types(cursor))
+            return self.fold(partial(function, rows), *sqls[1:], limits=limits)
 
-        return self._read(sql, None, limits, take)
+        return self._read(sqls[0], None, limits, take)
 
     def _read(
         self,
         sql: str,
         params: Params,
         limits: Limits,
-        take: Callable[[duckdb.DuckDBPyConnection, Clock], _T],
+        take: Callable[[duckdb.DuckDBPyConnection, Clock], _T | Failure],
     ) -> _T | Failure:
         """What `take` makes of the result of one reading statement."""
         with self._turn():

@@ -12,7 +12,8 @@ which have no name from their first moment on.
 
 import os
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +34,7 @@ from modularsql.engines.sqlite_reader import SqliteReader
 from modularsql.errors import SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
-from modularsql.rows import Row, Rows
+from modularsql.rows import Rows
 
 T = TypeVar("T")
 
@@ -60,19 +61,20 @@ class SqliteEngine(OneAtATime):
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """Run one reading statement; see `ports.Engine`."""
-        return self._read(sql, limits, lambda open_: self._run(open_, sql, params, limits))
+        return self._read([sql], limits, lambda open_: self._run(open_, sql, params, limits))
 
-    def fold(
-        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
-    ) -> T | Failure:
+    def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure:
         """See `ports.Streaming`."""
-        return self._read(sql, limits, lambda open_: self._taken(open_, sql, None, function))
+        return self._read(sqls, limits, lambda open_: self._taken(open_, sqls, None, function))
 
     def _read(
-        self, sql: str, limits: Limits, what: Callable[[sqlite3.Connection], T | Failure]
+        self,
+        sqls: Sequence[str],
+        limits: Limits,
+        what: Callable[[sqlite3.Connection], T | Failure],
     ) -> T | Failure:
         with self._turn():
-            if (refused := too_long(sql)) is not None:
+            if (refused := next(filter(None, map(too_long, sqls)), None)) is not None:
                 return refused
             try:
                 return self._reader.read(what, Clock(limits.seconds))
@@ -126,7 +128,7 @@ class SqliteEngine(OneAtATime):
         cell = self._settings.max_cell_bytes
         found = self._taken(
             connection,
-            sql,
+            [sql],
             params,
             lambda cursor: (_columns(cursor), first_rows(cursor, limits, cell)),
         )
@@ -146,41 +148,44 @@ class SqliteEngine(OneAtATime):
     def _taken(
         self,
         connection: sqlite3.Connection,
-        sql: str,
+        sqls: Sequence[str],
         params: Params,
-        take: Callable[[sqlite3.Cursor], T],
+        take: Callable[..., T],
     ) -> T | Failure:
         """What `take` makes of the rows; once more where some text is not UTF-8."""
         connection.text_factory = str
-        found = self._attempt(connection, sql, params, take)
+        found = self._attempt(connection, sqls, params, take)
         if isinstance(found, Failure) and "Could not decode to UTF-8" in found.message:
             connection.text_factory = _decode
-            found = self._attempt(connection, sql, params, take)
+            found = self._attempt(connection, sqls, params, take)
         return found
 
     def _attempt(
         self,
         connection: sqlite3.Connection,
-        sql: str,
+        sqls: Sequence[str],
         params: Params,
-        take: Callable[[sqlite3.Cursor], T],
+        take: Callable[..., T],
     ) -> T | Failure:
         values = _Asked(params) if isinstance(params, Mapping) else tuple(params or ())
-        cursor = connection.cursor()
+        cursors = [connection.cursor() for _ in sqls]
         try:
-            self._reader.when_free(lambda: cursor.execute(sql, values))
-            if cursor.description is None:
-                return Failure(kind=FailureKind.REFUSED, message="the statement returns no rows")
+            for cursor, sql in zip(cursors, sqls, strict=True):
+                self._reader.when_free(partial(cursor.execute, sql, values))
+                if cursor.description is None:
+                    message = "the statement returns no rows"
+                    return Failure(kind=FailureKind.REFUSED, message=message)
             if isinstance(values, _Asked) and (surplus := values.keys() - values.asked):
                 return no_parameter(sorted(surplus))
-            return take(cursor)
+            return take(*cursors)
         except TooLargeError as error:
             return Failure(kind=FailureKind.TOO_LARGE, message=str(error))
         except _QUERY_ERRORS as error:
             self._reader.check_signal(error)
             return failure(self._path, error, self._reader.authorizer.refused)
         finally:
-            cursor.close()
+            for cursor in cursors:
+                cursor.close()
 
 
 class _Asked(dict[str, Any]):

@@ -5,7 +5,7 @@ or where it was our bounds or a lock that kept rows from us.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -25,8 +25,8 @@ from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.sides import sides
 from modularsql.ports import Engine, Outcome, Streaming
 from modularsql.records import Failure, FailureKind, Limits, Params
-from modularsql.rows import Row, Rows, distinct_rows
-from modularsql.rows.fingerprint import Fingerprint, fingerprint
+from modularsql.rows import Rows, distinct_rows
+from modularsql.rows.streams import same_bag
 
 T = TypeVar("T")
 
@@ -56,15 +56,13 @@ class Recalling:
             self._known[sql] = known
         return known
 
-    def fold(
-        self, sql: str, function: Callable[[Iterable[Row]], T], *, limits: Limits
-    ) -> T | Failure | None:
+    def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure | None:
         """As `ports.Streaming`; None where the engine cannot, or a library is missing."""
         if not isinstance(self._engine, Streaming):
             return None
         try:
             with alarm(limits.seconds + GRACE):
-                return self._engine.fold(sql, function, limits=limits)
+                return self._engine.fold(function, *sqls, limits=limits)
         except SetupError:
             return None
 
@@ -141,7 +139,6 @@ class _Scorer:
         self._desk = desk
         self._bench = bench
         self._unit = unit
-        self._prints: dict[str, Fingerprint | None] = {}
         self._besides: dict[str, Rows | None] = {}
         self._sql = unit.gold if isinstance(unit.gold, str) else None
         self._standard = unit.gold if isinstance(unit.gold, GoldFile) else None
@@ -235,15 +232,10 @@ class _Scorer:
         """Whether both whole results are the same multiset; None where that cannot be said."""
         if self._sql is None:
             return None
-        gold, pred = self._fingerprint(self._sql), self._fingerprint(sql)
-        return None if gold is None or pred is None else gold == pred
-
-    def _fingerprint(self, sql: str) -> Fingerprint | None:
-        """Of a whole result; several predictions may need gold's."""
-        if sql not in self._prints:
-            found = self._desk.fold(sql, fingerprint, limits=self._bench.limits)
-            self._prints[sql] = found if isinstance(found, Fingerprint) else None
-        return self._prints[sql]
+        limits = self._bench.limits
+        both = replace(limits, seconds=2 * limits.seconds)
+        found = self._desk.fold(same_bag, self._sql, sql, limits=both)
+        return None if isinstance(found, Failure) else found
 
     def _further(self, sql: str) -> Rows | None:
         """The rows of a query that a score needs besides; several predictions may need it."""

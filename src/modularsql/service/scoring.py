@@ -17,6 +17,8 @@ from modularsql.service.opened import Opened
 from modularsql.service.pool import Loss
 from modularsql.service.workers import Work
 
+_STATEMENTS_OF_A_PREDICTION = 3
+"""Its own, and both it and gold once more where a cap has cut a result."""
 _STATEMENTS_OF_A_POLICY = 8
 
 
@@ -54,7 +56,7 @@ def scoring_work(
 
 def _seconds(limit: float, batch: Batch) -> float:
     """Each statement is stopped at its own limit; this is for what happens between them."""
-    each = 1 + _STATEMENTS_OF_A_POLICY * len(batch.policies)
+    each = _STATEMENTS_OF_A_PREDICTION + _STATEMENTS_OF_A_POLICY * len(batch.policies)
     return limit * sum(1 + each * len(unit.asked) for unit in batch.units)
 
 
