@@ -182,7 +182,8 @@ class Answer:
     """What the guard returns: rows of `final_sql`, and everything it saw on the way.
 
     `final_sql` is `sql` to the byte when nothing changed. `failure` is set when no rows came
-    back, `probe` is None when the query was not run. Times are milliseconds.
+    back, `probe` is None when the query was not run. Times are milliseconds. `unheeded` are signs
+    that spoke for the copies and that the policy passed over (its file says which).
     """
 
     sql: str
@@ -201,3 +202,4 @@ class Answer:
     rescue: Rescue | None = None
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
+    unheeded: tuple[str, ...] = ()

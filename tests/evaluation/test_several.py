@@ -47,6 +47,26 @@ def test_of_several_databases_the_worst_counts(
     assert combined([[record(one)] for one in databases]).scores["multiset_ex"] == score
 
 
+@pytest.mark.parametrize(
+    ("databases", "score"),
+    [
+        ([1.0, 0.5], 0.75),
+        ([1.25, 1.25, 0.5], 1.0),
+        ([1.0, 0.0], 0.0),
+        ([1.0, None], None),
+        ([None, 0.0], 0.0),
+        ([0.5], 0.5),
+    ],
+)
+def test_what_a_right_answer_earns_by_its_time_is_the_mean_over_databases(
+    databases: list[float | None], score: float | None
+) -> None:
+    found = combined([[record(1.0, r_ves=one, r_ves_bird=one)] for one in databases])
+    assert (found.scores["r_ves"], found.scores["r_ves_bird"]) == (score, score)
+    assert found.scores["multiset_ex"] == 1.0
+    assert "r_ves" not in combined([[record(1.0)], [record(1.0)]]).scores
+
+
 def test_each_metric_is_taken_by_itself() -> None:
     found = combined([[record(0.0, soft_f1=0.9), record(1.0, soft_f1=0.5)]])
     assert found.scores == {"set_ex": 1.0, "multiset_ex": 1.0, "soft_f1": 0.9}

@@ -8,7 +8,7 @@ from tests.evaluation.runs import outcome, run_of, verdict
 from modularsql.errors import InputError
 from modularsql.evaluation.calibration import calibrate, repairs, split
 from modularsql.evaluation.run import Verdict
-from modularsql.evaluation.studies import detector, stages
+from modularsql.evaluation.studies import detector, signs, stages
 from modularsql.evaluation.studies.outcomes import effect, p1, p1_p2, p2
 from modularsql.evaluation.studies.thresholds import P1, best, fires, folds, net, patches, sweep
 from modularsql.evaluation.table import Table, markdown
@@ -193,3 +193,47 @@ def test_markdown_escapes_what_would_break_a_table() -> None:
         name="t", title="T", columns=("a", "b"), rows=[("x|y\nz", 0.5)], percent=frozenset("b")
     )
     assert markdown(table).splitlines()[-1] == "| x\\|y z | 50.00 |"
+
+
+def held(db: str, change: int, *signs: str) -> Verdict:
+    """An answer that signs keep from being fixed (1), broken (-1) or changed for nothing (0)."""
+    before, after = float(change < 0), float(change > 0)
+    return verdict(
+        0,
+        set_ex=1.0,
+        bag=before,
+        db=db,
+        guarded=[
+            outcome("grain@1", bag=before),
+            outcome("grain", bag=before),
+            outcome("grain~", "semi_join", bag=after, signs=signs),
+        ],
+    )
+
+
+def test_a_sign_that_costs_more_than_it_saves_on_unseen_halves_is_not_heeded() -> None:
+    some = [held(db, 1, "limit") for db in "abcd"] + [held("a", -1, "limit")]
+    some += [held("a", 1, "each")] * 5 + [held("b", -1, "each")] * 3
+    some += [held("c", 1, "order", "several")] * 9 + [held(db, -1, "order") for db in "abcd"]
+    found = calibrate(run_of(some))
+    assert found.unheeded == ("limit",)
+    assert 'unheeded = ["limit"]' in found.policy_file("night")
+    rows = {one["sign"]: one for one in signs.table(some, split(some)).records()}
+    limit, each, order = rows["limit"], rows["each"], rows["order"]
+    assert (limit["answers held back"], limit["would be fixed"], limit["would be broken"]) == (
+        *(5, 4, 1),
+    )
+    assert limit["leave one database out, net"] == 3
+    assert (limit["written"], each["written"], order["written"]) == (
+        *("not heeded", "heeded", "heeded"),
+    )
+    assert each["leave one database out, net"] == -3
+    assert order["leave one database out, net"] == 0
+    assert "9 more answers are held back by several" in str(signs.table(some, split(some)).note)
+
+
+def test_a_run_without_signs_leaves_them_heeded() -> None:
+    found = calibrate(run_of(answers()))
+    assert found.unheeded == ()
+    assert "unheeded" not in found.policy_file("night")
+    assert "signs" not in {table.name for table in found.tables}

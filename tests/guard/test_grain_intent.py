@@ -205,3 +205,29 @@ def test_descriptions_are_names_where_they_are_short(
     )
     sql = "SELECT p.lbl FROM pr p JOIN sl s ON s.pr = p.id"
     assert Guard(engine).run(sql, fix=True, question=question).applied == applied
+
+
+@pytest.mark.parametrize(
+    ("sql", "question", "sign", "reason"),
+    [
+        (LISTED, "The member of each visit?", "each", "the question asks for each of them"),
+        (LISTED.replace("m.name", "COUNT(m.town)"), None, "counts_rows", "a COUNT of a column"),
+        ("SELECT DISTINCT m.town FROM member m", None, "wrote_distinct", "somebody wrote DISTINCT"),
+    ],
+)
+def test_a_policy_passes_over_the_signs_that_its_file_names(
+    tmp_path: Path, sql: str, question: str | None, sign: str, reason: str
+) -> None:
+    database(tmp_path / "some.sqlite", OFTEN)
+    policy = tmp_path / "mine.toml"
+
+    def answer(unheeded: str) -> Answer:
+        policy.write_text(f'base = "grain"\nunheeded = [{unheeded}]\n')
+        with Guard(connect(tmp_path / "some.sqlite"), str(policy)) as guard:
+            return guard.run(sql, fix=True, question=question)
+
+    heeded, passed = answer('"several"'), answer(f'"several", "{sign}"')
+    assert (heeded.applied, heeded.unheeded) == ((), ())
+    assert passed.applied
+    assert passed.unheeded == (sign,)
+    assert any(reason in note for note in passed.notes)

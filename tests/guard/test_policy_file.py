@@ -34,6 +34,9 @@ def test_a_file_gives_thresholds_and_settings_the_rest(tmp_path: Path) -> None:
         ('base = "grain"\ntau_inject = 1.5', "tau_inject must be a number from 0.001 to 1"),
         ('base = "grain"\ntau_inject = true', "tau_inject must be a number"),
         ('base = "grain"\ntau_repeat = 0.5', "tau_repeat must be a number from 1"),
+        ('base = "grain"\nunheeded = ["luck"]', "no sign 'luck'"),
+        ('base = "grain"\nunheeded = "luck"', "no sign 'luck'"),
+        ('base = "grain"\nunheeded = [["limit"]]', "no sign ['limit']"),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -41,6 +44,12 @@ def test_a_file_that_cannot_be_meant_is_one_line(tmp_path: Path, text: str, said
         choose_policy(written(tmp_path, text), Settings())
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_signs_that_are_not_heeded_stand_in_the_file(tmp_path: Path) -> None:
+    name = written(tmp_path, 'base = "grain"\nunheeded = ["limit", "each"]\n')
+    assert choose_policy(name, Settings()).unheeded == {"limit", "each"}
+    assert choose_policy("grain", Settings()).unheeded == frozenset()
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:

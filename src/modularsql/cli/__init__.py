@@ -21,7 +21,7 @@ COMMANDS = {
     "eval": "Score prediction sets against gold on real databases",
     "report": "Show a finished eval: tables, plots, every single answer",
     "compare": "Compare two systems: is one better, or is it chance?",
-    "calibrate": "Fit the guard's thresholds on a finished eval",
+    "calibrate": "Fit the guard's policy on a finished eval",
     "ask": "Answer a question in words from a database, under guard",
     "predict": "Answer every question of a data set; resumable",
     "index": "Index the text values of a database for `ask`",

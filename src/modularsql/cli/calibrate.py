@@ -29,10 +29,11 @@ from modularsql.cli.common import (
 def command(
     run_dir: Path, out: Path | None, format_: str, config: Path | None, verbose: bool
 ) -> int:
-    """Fit the guard's thresholds on a run of eval --guard, and write a policy file.
+    """Fit the guard's policy on a run of eval --guard, and write it to a file.
 
-    Shows what each threshold would fix and break, and whether a choice holds on databases it was
-    not made on. Runs no SQL. The file goes to --policy of guard and repair.
+    Fitted are its thresholds and which signs for copies it heeds. Shows what each would fix and
+    break, and whether a choice holds on databases it was not made on. Runs no SQL. The file goes
+    to --policy of guard and repair.
 
     \b
     Example:
@@ -52,6 +53,7 @@ def command(
     with output():
         for table in done.found.tables:
             print_table(screen, table)
-        fitted = ", ".join(f"{name} = {value:g}" for name, value in done.found.thresholds.items())
-        screen.words(f"{fitted}, written to {done.out}")
+        fitted = [f"{name} = {value:g}" for name, value in done.found.thresholds.items()]
+        fitted += [f"not heeded: {', '.join(done.found.unheeded)}"] if done.found.unheeded else []
+        screen.words(f"{', '.join(fitted)}, written to {done.out}")
     return 0

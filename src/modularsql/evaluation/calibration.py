@@ -1,16 +1,19 @@
-"""Thresholds fitted on one part of a run and judged on the other.
+"""Thresholds, and which signs for copies to heed, fitted on one part of a run and judged on the
+other.
 
 Parts are databases where there are several (a threshold must hold on databases it has not seen),
 else questions. What is written in the end is fitted on all of the run.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from modularsql.errors import InputError
 from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.studies import signs
 from modularsql.evaluation.studies.stages import by_repair
 from modularsql.evaluation.studies.thresholds import (
     GRAIN,
@@ -27,22 +30,26 @@ from modularsql.evaluation.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Thresholds by the name of their setting, the policy they belong to, and what was seen."""
+    """Thresholds by the name of their setting, the signs for copies that are not heeded, the policy
+    they belong to, and what was seen."""
 
     base: str
     thresholds: Mapping[str, float]
+    unheeded: tuple[str, ...]
     tables: tuple[Table, ...]
 
     def policy_file(self, source: str) -> str:
         """The text of a policy file (TOML)."""
-        lines = [f"# Thresholds fitted on {source} by modularsql calibrate."]
+        lines = [f"# Fitted on {source} by modularsql calibrate."]
         lines += [f'base = "{self.base}"']
         lines += [f"{name} = {value:g}" for name, value in self.thresholds.items()]
+        if self.unheeded:
+            lines += [f"unheeded = {json.dumps(self.unheeded)}"]
         return "\n".join(lines) + "\n"
 
 
 def calibrate(run: Run) -> Calibration:
-    """Fit every threshold that the run can say something about.
+    """Fit every threshold, and every sign, that the run can say something about.
 
     Raises `InputError` where the guard was not part of the run.
     """
@@ -54,13 +61,16 @@ def calibrate(run: Run) -> Calibration:
         )
     systems = run.counted_by_system()
     verdicts = [verdict for some in systems.values() for verdict in some]
+    grain, parts = GRAIN.name in {patch.name for patch in tried}, split(verdicts)
     return Calibration(
-        base="grain" if GRAIN.name in {patch.name for patch in tried} else "p1-p2",
+        base="grain" if grain else "p1-p2",
         thresholds={patch.setting: chosen(verdicts, patch) for patch in tried},
+        unheeded=signs.not_to_heed(verdicts, parts),
         tables=(
             *(sweep(verdicts, patch) for patch in tried),
             folds(systems, tried),
             halves(verdicts, tried),
+            *([signs.table(verdicts, parts)] if grain else ()),
             *(repairs(verdicts, name) for name in run.about["inputs"]["guard"]),
         ),
     )

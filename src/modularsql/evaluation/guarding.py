@@ -1,7 +1,8 @@
 """What the guard makes of predictions, so that thresholds can be swept without running SQL.
 
 Besides the policies that are asked for, open ones are tried: the paper's P1 and P2, and ours,
-without their thresholds. What each does at any threshold follows from the ratios they saw.
+without their thresholds, and ours without the signs that speak for copies. What each does at any
+threshold, or heeding some signs, follows from the ratios they saw and the signs they passed over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,17 @@ from modularsql.config import Settings
 from modularsql.evaluation.batch import Asked
 from modularsql.evaluation.bench import Pairing
 from modularsql.evaluation.log import Guarded
-from modularsql.evaluation.studies.outcomes import GRAIN_OPEN, P1_OPEN, P2_OPEN
+from modularsql.evaluation.studies.outcomes import (
+    GRAIN_HEEDED,
+    GRAIN_OPEN,
+    GRAIN_UNHEEDED,
+    P1_OPEN,
+    P2_OPEN,
+)
 from modularsql.guard.policy import Policy, find_policy
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.run import Guard
+from modularsql.multiplicity.intent import SIGNS
 from modularsql.ports import Engine
 from modularsql.records import Answer, FailureKind
 from modularsql.rows import Rows, distinct_rows, dup_ratio
@@ -32,10 +40,13 @@ def with_open(policies: Sequence[str], settings: Settings) -> tuple[str, ...]:
     if not policies:
         return ()
     grain = any(choose_policy(name, settings).grain for name in policies)
-    return tuple(dict.fromkeys((P1_OPEN, P2_OPEN, *([GRAIN_OPEN] if grain else []), *policies)))
+    ours = (GRAIN_OPEN, GRAIN_UNHEEDED, GRAIN_HEEDED) if grain else ()
+    return tuple(dict.fromkeys((P1_OPEN, P2_OPEN, *ours, *policies)))
 
 
 def _policy(name: str, settings: Settings) -> Policy:
+    if name == GRAIN_UNHEEDED:
+        return replace(find_policy(GRAIN_HEEDED, settings), unheeded=frozenset(SIGNS))
     if name not in _OPEN:
         return choose_policy(name, settings)
     base, thresholds = _OPEN[name]
@@ -58,6 +69,7 @@ def guard_one(
         multiset_ex=as_bag,
         ratio=_ratio(answer),
         factor=_factor(answer),
+        signs=answer.unheeded,
         probe_ms=answer.timing_ms["probe"],
         repair_ms=answer.timing_ms["repair"],
         sql=answer.final_sql if answer.final_sql != one.sql else None,

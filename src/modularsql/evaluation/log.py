@@ -59,7 +59,8 @@ class Guarded:
 
     `scores` are set_ex and multiset_ex of its final result (None: not known); `found` its
     findings as (rule, severity). `ratio` is the dup ratio of the final result, `factor` how often
-    a row came back on average where a repair of a list changed that.
+    a row came back on average where a repair of a list changed that, `signs` are those that spoke
+    against its repairs and were passed over.
     """
 
     policy: str
@@ -70,6 +71,7 @@ class Guarded:
     multiset_ex: float | None = None
     ratio: float | None = None
     factor: float | None = None
+    signs: tuple[str, ...] = ()
     probe_ms: float | None = None
     repair_ms: float | None = None
     sql: str | None = None
@@ -177,5 +179,9 @@ def guarded_fields(one: Guarded) -> dict[str, Any]:
 
 def read_guarded(found: Mapping[str, Any]) -> Guarded:
     """The outcome that an object was made from."""
-    lists = {"applied": tuple(found["applied"]), "found": tuple(map(tuple, found["found"]))}
+    lists = {
+        "applied": tuple(found["applied"]),
+        "found": tuple(map(tuple, found["found"])),
+        "signs": tuple(found.get("signs") or ()),
+    }
     return Guarded(**{**found, **lists})

@@ -1,6 +1,8 @@
 """One question with several golds, or on several databases: one record out of those of its pairs.
 
-Right is what is right by one gold (`over_golds`), and that on every database (`over_databases`).
+Right is what is right by one gold (`over_golds`), and that on every database (`over_databases`);
+what it earns by its time (R-VES) is the mean over databases, since one of them is no worse a clock
+than another.
 Beside the scores stands what the nearest gold says, on the first database that is against it.
 """
 
@@ -8,7 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from modularsql.evaluation.log import Guarded, Record
-from modularsql.evaluation.metrics.base import Score, over_databases, over_golds
+from modularsql.evaluation.metrics.base import (
+    Score,
+    mean_over_databases,
+    over_databases,
+    over_golds,
+)
+from modularsql.evaluation.metrics.ves import TIMED
 
 NEVER_RAN = ("error", "no_database", "no_gold", "refused", "unbound", "no_sql")
 """Statuses of gold that say nothing of a prediction, on any machine."""
@@ -31,7 +39,15 @@ def _by_any(records: Sequence[Record]) -> Record:
 def _on_all(records: Sequence[Record]) -> Record:
     known = _known(records)
     against = min(known, key=lambda one: (one.gold.ok, _likeness(one)))
-    return _merged(against, known, over_databases)
+    found = _merged(against, known, over_databases)
+    if len(known) == 1:
+        return found
+    timed = {
+        name: mean_over_databases(one.scores.get(name) for one in known)
+        for name in TIMED
+        if name in found.scores
+    }
+    return replace(found, scores={**found.scores, **timed})
 
 
 def _known(records: Sequence[Record]) -> Sequence[Record]:

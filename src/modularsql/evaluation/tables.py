@@ -53,6 +53,7 @@ GUARD_COLUMNS = {
     "multiset_ex": _NUMBER,
     "ratio": _NUMBER,
     "factor": _NUMBER,
+    "signs": "VARCHAR[]",
     "probe_ms": _NUMBER,
     "repair_ms": _NUMBER,
     "sql": _TEXT,
@@ -119,7 +120,8 @@ def from_tables(
 
 
 def _guarded(row: Row) -> Any:
-    fields = {name: row[name] for name in GUARD_COLUMNS if name not in ("system", "id")}
+    # Runs of before may have no `signs`.
+    fields = {name: row.get(name) for name in GUARD_COLUMNS if name not in ("system", "id")}
     return read_guarded({**fields, "found": _json(row["found"])})
 
 

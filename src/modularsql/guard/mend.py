@@ -5,6 +5,7 @@ A rewrite is applied when its check held and nothing speaks for the copies it wo
 one was applied the statement is looked at again, so that what it settled is not repaired twice.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from modularsql.guard import findings as say
@@ -16,6 +17,8 @@ from modularsql.guard.promises import check
 from modularsql.guard.session import Session
 from modularsql.guard.state import State
 from modularsql.multiplicity.intent import (
+    WROTE_DISTINCT,
+    Doubt,
     against,
     asks_for_distinct,
     may_count_rows,
@@ -39,7 +42,8 @@ _MOST_ROUNDS = 4
 class Offer:
     """A rewrite that held its check: its result, the rule it answers, and what speaks against.
 
-    One that was not run to its end has no result, and that speaks against it.
+    One that was not run to its end has no result, and that speaks against it. `unheeded` are signs
+    that speak against it, and that the policy passes over.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Offer:
     sql: str
     result: Result | None
     doubts: tuple[str, ...] = ()
+    unheeded: tuple[Doubt, ...] = ()
     evidence: Evidence = Evidence.OBSERVED
     finding: Finding | None = None
 
@@ -77,7 +82,7 @@ def mend(state: State) -> State:
         assert chosen.result is not None, "what was not run is doubted"
         now = chosen.result
         text = statement.with_text(now.sql)
-        state = _applied(state, text, now, chosen.name)
+        state = _applied(state, text, now, chosen)
         fresh = read_statement(text, state.session.engine.dialect, state.settings.max_parse_chars)
         if not isinstance(fresh, Statement):
             break
@@ -158,14 +163,16 @@ def _undistinct(statement: Statement, now: Result, state: State, seen: Seen) -> 
         return []
     named = seen.query is not None and seen.query.block is not None and shows_name(seen.query.block)
     finding = replace(patched.finding, severity=Severity.WARNING) if named else patched.finding
-    doubt = "somebody wrote DISTINCT, and the different values may be all that is asked for"
+    said = "somebody wrote DISTINCT, and the different values may be all that is asked for"
+    doubts, unheeded = _heard(() if named else (Doubt(WROTE_DISTINCT, said),), state)
     return [
         Offer(
             name=patched.name,
             rule=finding.rule,
             sql=patched.result.sql,
             result=patched.result,
-            doubts=() if named else (doubt,),
+            doubts=doubts,
+            unheeded=unheeded,
             finding=finding,
         )
     ]
@@ -189,13 +196,28 @@ def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
         return []
     if after.counts.rows == now.counts.rows:
         return []
-    doubts: tuple[str, ...] = ("somebody wrote DISTINCT, and equal names may be meant to be one",)
+    said = "somebody wrote DISTINCT, and equal names may be meant to be one"
     asked, entity = state.question, repeated.issue.entity
-    if asked is not None and any(asks_of_each(asked, n) for s in entity for n in s.called):
-        doubts = ()  # "one row per club"
+    # "one row per club"
+    each = asked is not None and any(asks_of_each(asked, n) for s in entity for n in s.called)
+    doubts, unheeded = _heard(() if each else (Doubt(WROTE_DISTINCT, said),), state)
     return [
-        Offer(name="semi_join", rule="entity_merge", sql=after.sql, result=after, doubts=doubts)
+        Offer(
+            name="semi_join",
+            rule="entity_merge",
+            sql=after.sql,
+            result=after,
+            doubts=doubts,
+            unheeded=unheeded,
+        )
     ]
+
+
+def _heard(signs: Sequence[Doubt], state: State) -> tuple[tuple[str, ...], tuple[Doubt, ...]]:
+    """What signs say, and those that the policy does not heed."""
+    passed = state.policy.unheeded
+    heard = tuple(one.reason for one in signs if one.sign not in passed)
+    return heard, tuple(one for one in signs if one.sign in passed)
 
 
 def _rewritten(
@@ -221,9 +243,11 @@ def _rewritten(
             # What a question says is likely, no more.
             edit = replace(edit, doubt="", evidence=Evidence.OBSERVED)
         doubts = tuple(doubt for doubt in (edit.doubt, done.doubt) if doubt)
-        doubts += against(one.issue, state.question) if edit.promise == Promise.SET else ()
-        doubts += may_count_rows(one.issue, state.question)
-        doubts += may_look_up(one.issue, state.question)
+        signs = against(one.issue, state.question) if edit.promise == Promise.SET else ()
+        signs += may_count_rows(one.issue, state.question)
+        signs += may_look_up(one.issue, state.question)
+        heard, unheeded = _heard(signs, state)
+        doubts += heard
         doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
         doubts += _by_sample(edit, one)
         offers.append(
@@ -233,6 +257,7 @@ def _rewritten(
                 sql=edit.text,
                 result=done.result,
                 doubts=doubts,
+                unheeded=unheeded,
                 evidence=edit.evidence,
             )
         )
@@ -335,12 +360,15 @@ def _still_explodes(finding: Finding, now: Result, state: State) -> bool:
     return now.counts.rows >= most
 
 
-def _applied(state: State, sql: str, now: Result, name: str) -> State:
+def _applied(state: State, sql: str, now: Result, offer: Offer) -> State:
     """After a repair; what was said of rows cut off was about the rows before."""
+    told = (f"policy {state.policy.name} repairs although {d.reason}" for d in offer.unheeded)
     state = state._replace(
         final_sql=sql,
         rows=now.rows,
-        applied=(*state.applied, name),
+        applied=(*state.applied, offer.name),
+        unheeded=tuple(dict.fromkeys((*state.unheeded, *(d.sign for d in offer.unheeded)))),
+        notes=tuple(dict.fromkeys((*state.notes, *told))),
         findings=tuple(f for f in state.findings if f.rule != say.TRUNCATED),
     )
     if not now.rows.truncated:

@@ -39,7 +39,8 @@ class Policy:
     """An order with the dup ratios (0 to 1) at which its patches act.
 
     `tau_inject` also decides what the probe calls duplicates (paper, section 3.1); `tau_repeat`
-    is how often a listed row must come back on average, 1 or more, to be repaired unasked.
+    is how often a listed row must come back on average, 1 or more, to be repaired unasked. Signs in
+    `unheeded` (`multiplicity.intent.SIGNS`) speak against no repair.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Policy:
     tau_inject: float
     tau_remove: float
     tau_repeat: float = 1.0
+    unheeded: frozenset[str] = frozenset()
 
     @property
     def grain(self) -> bool:

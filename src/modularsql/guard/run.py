@@ -316,6 +316,7 @@ def _answer(state: State, question: str | None, timing: dict[str, float], cost: 
         rescue=state.rescue,
         failure=state.failure,
         notes=state.notes,
+        unheeded=state.unheeded,
     )
 
 

@@ -3,11 +3,13 @@
 Two tables of signs. `AGAINST` speak for the copies: one that holds, and a repair is only
 suggested. `FOR_DISTINCT` say that a question asks for values, not for rows: one that holds, and
 copies in the result are a fault even where no join made them. Without a question only the
-query itself speaks.
+query itself speaks. Signs against have names: a policy that was fitted to somebody's own gold may
+pass one over (`SIGNS`).
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -31,10 +33,18 @@ from modularsql.multiplicity.rules.facts.labels import name_of
 from modularsql.multiplicity.words import names
 
 
+class Doubt(NamedTuple):
+    """A sign that holds, by its name, and why it speaks against a repair."""
+
+    sign: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
     """One feature, and what it says where it holds."""
 
+    name: str
     reason: str
     holds: Callable[[Issue, Question | None], bool]
 
@@ -72,26 +82,39 @@ def _names_several(issue: Issue, question: Question | None) -> bool:
 
 AGAINST: tuple[Sign, ...] = (
     Sign(
+        name="order",
         reason="the result is ordered by the table that repeats its rows",
         holds=_orders_by_multiplier,
     ),
     Sign(
+        name="limit",
         reason="LIMIT cuts the rows",
         holds=lambda issue, question: issue.block.is_cut and not issue.block.is_aggregate,
     ),
-    Sign(reason="the question asks for each of them", holds=_asks_of_each_multiplier),
-    Sign(reason="the question names several and asks about each", holds=_names_several),
+    Sign(
+        name="each",
+        reason="the question asks for each of them",
+        holds=_asks_of_each_multiplier,
+    ),
+    Sign(
+        name="several",
+        reason="the question names several and asks about each",
+        holds=_names_several,
+    ),
 )
+COUNTS_ROWS, LOOKS_UP, WROTE_DISTINCT = "counts_rows", "looks_up", "wrote_distinct"
+SIGNS = (*(sign.name for sign in AGAINST), COUNTS_ROWS, LOOKS_UP, WROTE_DISTINCT)
+"""The names of all signs against; the last one is looked at where DISTINCT stands in a query."""
 
 
-def against(issue: Issue, question: Question | None) -> tuple[str, ...]:
+def against(issue: Issue, question: Question | None) -> tuple[Doubt, ...]:
     """Why the copies that an issue finds may be meant; () where nothing says so."""
     if asks_for_different(question):
         return ()
-    return tuple(sign.reason for sign in AGAINST if sign.holds(issue, question))
+    return tuple(Doubt(s.name, s.reason) for s in AGAINST if s.holds(issue, question))
 
 
-def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
+def may_count_rows(issue: Issue, question: Question | None) -> tuple[Doubt, ...]:
     """Why a COUNT that a join inflates may be meant as it is; () where nothing says so.
 
     COUNT of a key counts things, unless it is called after others (`COUNT(c.id) AS orders`), or
@@ -105,19 +128,21 @@ def may_count_rows(issue: Issue, question: Question | None) -> tuple[str, ...]:
         return ()
     what = names(issue.multipliers, block)
     if issue.multipliers and _is_of_multipliers(issue, question):
-        return (f"by its name or by the question it is to count rows of {what}",)
+        said = f"by its name or by the question it is to count rows of {what}"
+        return (Doubt(COUNTS_ROWS, said),)
     if is_key_of_entity(block, one):
         return ()
     if any(counts_rows(block, other) for other in block.aggregates if other is not one):
-        return (f"what stands beside it counts rows of {what}",)
+        return (Doubt(COUNTS_ROWS, f"what stands beside it counts rows of {what}"),)
     entity = question is not None and _any(mentions, question, issue.entity)
     others = question is not None and _any(mentions, question, issue.multipliers)
     if entity and not others:
         return ()
-    return (f"a COUNT of a column that is no key is often meant to count rows of {what}",)
+    said = f"a COUNT of a column that is no key is often meant to count rows of {what}"
+    return (Doubt(COUNTS_ROWS, said),)
 
 
-def may_look_up(issue: Issue, question: Question | None) -> tuple[str, ...]:
+def may_look_up(issue: Issue, question: Question | None) -> tuple[Doubt, ...]:
     """Why a sum or average that a join inflates may be meant as it is; () where nothing says so.
 
     `FROM sale s JOIN track t ON t.id = s.track_id` begins with the sales and looks each one's track
@@ -137,7 +162,8 @@ def may_look_up(issue: Issue, question: Question | None) -> tuple[str, ...]:
     if entity and not others:
         return ()
     what = names((first,), block)
-    return (f"FROM begins with {what}: the value looked up for each of its rows may be meant",)
+    said = f"FROM begins with {what}: the value looked up for each of its rows may be meant"
+    return (Doubt(LOOKS_UP, said),)
 
 
 def _is_of_multipliers(issue: Issue, question: Question | None) -> bool:

@@ -1,4 +1,4 @@
-"""The use case `calibrate`: thresholds from a finished run, and the policy file they make."""
+"""The use case `calibrate`: what a finished run says a policy should be, and its file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ class Calibrated:
                 "schema_version": SCHEMA_VERSION,
                 "base": self.found.base,
                 "thresholds": dict(self.found.thresholds),
+                "unheeded": self.found.unheeded,
                 "tables": {table.name: table.records() for table in self.found.tables},
                 "out": str(self.out),
             }
@@ -33,7 +34,7 @@ class Calibrated:
 
 
 def calibrate_run(folder: Path, out: Path | None = None) -> Calibrated:
-    """Fit thresholds on the run in `folder` and write the policy file (default: into it).
+    """Fit a policy on the run in `folder` and write the policy file (default: into it).
 
     Raises `InputError` for a folder without a finished run, or one without the guard.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 
 from modularsql.evaluation.pair import Pair
 
@@ -33,6 +34,14 @@ def as_score(fact: bool | None) -> Score:
 def over_databases(scores: Iterable[Score]) -> Score:
     """One question on several databases: right only where it is right on all of them."""
     return _reduced(scores, worst=True)
+
+
+def mean_over_databases(scores: Iterable[Score]) -> Score:
+    """One question on several databases, where a right answer earns more or less on each: nothing
+    unless it is right on all of them, else the mean of what it earns, as over questions."""
+    known = list(scores)
+    earned = [score for score in known if score]
+    return fmean(earned) if len(earned) == len(known) else _reduced(known, worst=True)
 
 
 def over_golds(scores: Iterable[Score]) -> Score:

@@ -14,7 +14,10 @@ REWARDS = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5), (0.0, 0.25))
 
 
 TIMED = {
-    "r_ves": "A right answer (Set-EX) earns by the ratio of the median times; 0 to sqrt(1.25).",
+    "r_ves": (
+        "A right answer (Set-EX) earns by the ratio of the median times; 0 to sqrt(1.25). On "
+        "several databases of one question: the mean, where it is right on all of them."
+    ),
     "r_ves_bird": (
         "The same as published: by the mean of the ratios within three standard deviations."
     ),

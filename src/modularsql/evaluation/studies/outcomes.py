@@ -15,7 +15,9 @@ TAU_INJECT, TAU_REMOVE = 0.80, 0.10
 
 P1_OPEN, P2_OPEN, GRAIN_OPEN = "p1@0", "p2@1", "grain@1"
 """Names of the outcomes without a threshold, in the log and in `guarding`."""
-OPEN = frozenset({P1_OPEN, P2_OPEN, GRAIN_OPEN})
+GRAIN_HEEDED, GRAIN_UNHEEDED = "grain", "grain~"
+"""Policy `grain` with its thresholds in use; and without an ear for signs that speak for copies."""
+OPEN = frozenset({P1_OPEN, P2_OPEN, GRAIN_OPEN, GRAIN_UNHEEDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
