@@ -251,6 +251,13 @@ def test_a_database_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_misspelt_database_is_answered_with_the_file_that_is_there(run: Run, shop: Path) -> None:
+    assert failed(run, "guard", "shp.sqlite", "SELECT 1")["hint"] == "did you mean shop.sqlite?"
+    near = shop.with_name("shop.sqlit")
+    assert failed(run, "guard", near, "SELECT 1")["hint"] == f"did you mean {shop}?"
+    assert failed(run, "guard", "other.sqlite", "SELECT 1")["hint"] == "check the path"
+
+
 @pytest.mark.parametrize("content", [b"", b"name,price\n", b"SQLite format 3\0" + b"\xff" * 100])
 def test_a_file_that_is_no_database_is_named(run: Run, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "prices"

@@ -12,12 +12,17 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from modularsql.errors import InputError, SetupError
 
 _LOGS = ("-wal", ".wal")
 """How SQLite and DuckDB call the log beside a file."""
+
+_LOOKED_AT = 1_000
+"""Entries of a folder that a misspelt name is compared with."""
 
 _KEPT = 200  # descriptors; the usual limit of a process is 1,024
 
@@ -30,7 +35,7 @@ def existing_file(path: Path) -> Path:
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise InputError(f"no database file at {path}", "check the path", "not_found") from error
+        raise InputError(f"no database file at {path}", _nearest(path), "not_found") from error
     except OSError as error:
         raise _unreadable(path, error) from error
     if stat.S_ISDIR(found.st_mode):
@@ -40,6 +45,16 @@ def existing_file(path: Path) -> Path:
     if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
         raise _unreadable(path, "Permission denied")
     return path
+
+
+def _nearest(path: Path) -> str:
+    """What to do about a path that leads nowhere: a file of its folder that is called nearly so."""
+    try:
+        names = [entry.name for entry in islice(os.scandir(path.parent), _LOOKED_AT)]
+    except (OSError, ValueError):
+        names = []
+    near = get_close_matches(path.name, names, n=1, cutoff=0.8)
+    return f"did you mean {path.with_name(near[0])}?" if near else "check the path"
 
 
 def head(path: Path, size: int, found: os.stat_result | None = None) -> bytes:

@@ -20,6 +20,8 @@ from modularsql.sql.dialects import dialect_of
 from modularsql.sql.parse import begins_at
 from modularsql.sql.statement import Statement
 
+_MOST = 8  # names that a message lists
+
 
 def absent(query: Query, statement: Statement, catalog: Catalog) -> dict[str, Finding]:
     """An error for each name that is not there or not clear, by what `Block.unknown` calls it."""
@@ -40,16 +42,29 @@ def explained(
             if any(_names(failure.message, part.name) for part in node.parts):
                 near = finding.measured.get("nearest")
                 words = f"Did you mean {near}?" if near else finding.message
+                if not near and not finding.tables:  # nothing that the database did not say
+                    words = _there(node, block, catalog)
                 stop = "" if rejected.message.endswith(("!", "?")) else "."
-                known = not near and not finding.tables  # nothing that the database did not say
                 return replace(
                     rejected,
-                    message=rejected.message if known else f"{rejected.message}{stop} {words}",
+                    message=f"{rejected.message}{stop} {words}" if words else rejected.message,
                     line=finding.line,
                     column=finding.column,
                     tables=finding.tables,
                 )
     return rejected
+
+
+def _there(node: exp.Table | exp.Column, block: Block, catalog: Catalog) -> str:
+    """The names that could have been meant, the first of them; empty where there are none."""
+    if isinstance(node, exp.Table):
+        what, known = "There are", [table.name for table in catalog]
+    elif node.table and _source(node, block) is None:
+        what, known = "FROM has", [source.alias for source in block.sources]
+    else:
+        what, known = "There are", _columns(node, block)
+    more = f" and {len(known) - _MOST:,} more" if len(known) > _MOST else ""
+    return f"{what} {', '.join(known[:_MOST])}{more}." if known else ""
 
 
 def _names(message: str, name: str) -> bool:
@@ -91,16 +106,19 @@ def _unknown_source(node: exp.Column, block: Block, catalog: Catalog, place: say
 
 def _unknown_column(node: exp.Column, block: Block, catalog: Catalog, place: say.Place) -> Finding:
     name = ".".join(part.name for part in node.parts)
-    source = _source(node, block)
     if (home := _home(node, block)) is not None:
         return say.unknown_column(name, f"{home.alias}.{node.name}", place)
-    columns = (
-        _spelled(source) if source is not None else [c for s in block.sources for c in _spelled(s)]
-    )
-    near = _near(node.name, columns)
+    near = _near(node.name, _columns(node, block))
     return say.unknown_column(
         name, near and (f"{node.table}.{near}" if node.table else near), place
     )
+
+
+def _columns(node: exp.Column, block: Block) -> list[str]:
+    """The columns that a name can be of: those of its table, or of all that are read."""
+    source = _source(node, block)
+    sources = block.sources if source is None else (source,)
+    return list(dict.fromkeys(column for one in sources for column in _spelled(one)))
 
 
 def _home(node: exp.Column, block: Block) -> Source | None:
@@ -124,10 +142,11 @@ def _near(name: str, known: list[str]) -> str | None:
 
 
 def _spelled(source: Source) -> list[str]:
-    """A source's columns, as its table spells them."""
+    """A source's columns, as its table spells them, without the engine's own row identity."""
     table = source.table
     known = {column.name.casefold(): column.name for column in table.columns} if table else {}
-    return [known.get(name, name) for name in source.columns]
+    row_id = (table.row_id or "").casefold() if table else ""
+    return [known.get(name, name) for name in source.columns if name != row_id]
 
 
 def _is_own(node: exp.Table | exp.Column, dialect: str) -> bool:
