@@ -12,7 +12,8 @@ import pytest
 
 import modularsql
 from modularsql import Guard, Settings, Verdict, connect
-from modularsql.records import FailureKind
+from modularsql.guard.verdict import loudest
+from modularsql.records import FailureKind, Severity
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,25 @@ def test_s05_unbounded_rows_are_cut_and_their_count_is_given_up(path: Path) -> N
     assert answer.probe.states == ("truncated", "probe_skipped")
     assert answer.probe.rows is None
     assert "the time limit ran out" in answer.findings[-1].message
+
+
+def test_s05_an_explosion_is_told_though_its_rows_cannot_be_counted(path: Path) -> None:
+    query = "SELECT a.x FROM thousand a, thousand b, thousand c, thousand d"
+    settings = Settings(timeout=1.5, max_rows=20_000)
+    for policy in ("p1-p2", "grain"):
+        with Guard(connect(path), policy, settings) as guard:
+            answer = guard.run(query)
+        assert answer.probe is not None
+        assert answer.probe.states == ("truncated", "probe_skipped", "row_explosion")
+        (found,) = (f for f in answer.findings if f.rule == "row_explosion")
+        assert found.message.startswith("20,000 rows or more come back although")
+        assert found.measured == {
+            "rows_before": 1_000,
+            "rows_after": 20_000,
+            "factor": 20.0,
+            "at_least": True,
+        }
+        assert loudest(answer.findings) == Severity.WARNING
 
 
 def test_s06_a_stopped_query_uses_no_more_of_the_processor(path: Path) -> None:

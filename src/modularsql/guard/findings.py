@@ -222,19 +222,25 @@ def repeated_values(rows: int, distinct: int, why: str, place: Place) -> Finding
     )
 
 
-def explosion(rows: int, largest: int, place: Place) -> Finding:
-    """Far more rows out than the largest table read holds."""
+def explosion(rows: int, largest: int, place: Place, *, at_least: bool = False) -> Finding:
+    """Far more rows out than the largest table read holds; `at_least`: not all were counted."""
     return Finding(
         rule=ROW_EXPLOSION,
         severity=Severity.WARNING,
         message=(
-            f"{rows:,} rows come back although the largest table read has {largest:,}: "
+            f"{rows:,} rows {'or more ' * at_least}come back although the largest table read has "
+            f"{largest:,}: "
             f"the joins multiply rows by {_times(rows, largest)} or more. Is a join "
             "condition missing?"
         ),
         line=place[0],
         column=place[1],
-        measured={"rows_before": largest, "rows_after": rows, "factor": _factor(rows, largest)},
+        measured={
+            "rows_before": largest,
+            "rows_after": rows,
+            "factor": _factor(rows, largest),
+            **({"at_least": True} if at_least else {}),
+        },
     )
 
 

@@ -27,7 +27,7 @@ from modularsql.guard.rescue import (
     rescue_patched,
     rescue_raw,
 )
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Session
 from modularsql.guard.state import State
 from modularsql.guard.translating import translate
 from modularsql.guard.verdict import verdict
@@ -85,6 +85,8 @@ def probe(state: State) -> State:
     if state.rows is None or not isinstance(state.statement, Statement):
         return state
     rows, statement = state.rows, state.statement
+    # The rows at hand may show an explosion already; to count them all may take all the time.
+    largest = _outgrown(state, len(rows.rows)) if rows.truncated else None
     counts = state.session.counts(statement.text, rows)
     probed = of_rows(rows, counts, state.policy.tau_inject)
     state = state._replace(counts=counts, probe=probed)
@@ -94,13 +96,14 @@ def probe(state: State) -> State:
     if rows.truncated:
         state = state.note(say.truncated(len(rows.rows), probed.rows, state.session.limits))
     if counts is None:
-        return state.note(say.skipped(out_of_time=state.session.left() <= 0))
+        state = state.note(say.skipped(out_of_time=state.session.left() <= 0))
+        return _exploded(state, len(rows.rows), largest, at_least=True)
     if probed.status == "empty":
         return state.note(say.empty(_start(statement)))
     if probed.status == "duplicates":
         place = _start(statement)
         state = state.note(say.duplicates(counts.rows, counts.distinct, state.policy, place))
-    return _explosion(state, counts)
+    return _exploded(state, counts.rows, largest or _outgrown(state, counts.rows))
 
 
 def _start(statement: Statement) -> tuple[int, int]:
@@ -108,17 +111,24 @@ def _start(statement: Statement) -> tuple[int, int]:
     return statement.place(select_place(statement))
 
 
-def _explosion(state: State, counts: Counts) -> State:
+def _outgrown(state: State, rows: int) -> int | None:
+    """The rows of the largest table read, where so many rows out of it are an explosion."""
     settings, statement = state.settings, state.statement
-    if counts.rows < settings.explosion_min_rows or not isinstance(statement, Statement):
-        return state
-    enough = int(counts.rows / settings.explosion_factor) + 1
+    if rows < settings.explosion_min_rows or not isinstance(statement, Statement):
+        return None
+    enough = int(rows / settings.explosion_factor) + 1
     largest = largest_table(statement, state.session, enough)
-    if not largest or counts.rows < largest * settings.explosion_factor:
+    return largest if largest and rows >= largest * settings.explosion_factor else None
+
+
+def _exploded(state: State, rows: int, largest: int | None, *, at_least: bool = False) -> State:
+    """The state with its explosion told, where there is one; `at_least`: there are more rows."""
+    if largest is None or not isinstance(state.statement, Statement):
         return state
     assert state.probe is not None
     probed = replace(state.probe, states=(*state.probe.states, EXPLODED))
-    return state._replace(probe=probed).note(say.explosion(counts.rows, largest, _start(statement)))
+    finding = say.explosion(rows, largest, _start(state.statement), at_least=at_least)
+    return state._replace(probe=probed).note(finding)
 
 
 def analyse(state: State) -> State:
