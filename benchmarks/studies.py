@@ -139,7 +139,8 @@ def _places(seen: Seen) -> dict[str, set[Place]]:
     found["values"] = {(m["table"], m["column"]) for m in matches if m["score"] >= near}
     tables = stage["output"]["tables"]
     found["linked"] = {(t, None) for t in tables} | {(t, c) for t in tables for c in tables[t]}
-    return found
+    # Who names a column names its table.
+    return {name: places | {(t, None) for t, _ in places} for name, places in found.items()}
 
 
 def linkers(seen: Sequence[Seen]) -> Table:

@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import OpenDatabase
 
 from modularsql import Guard, Settings
+from modularsql.errors import ModelError
 from modularsql.llm.script import ScriptedModel
 from modularsql.pipeline.closure import closed, whole
 from modularsql.pipeline.deps import Deps
@@ -60,16 +61,32 @@ def test_no_column_that_was_linked_is_left_out(long_schema: Any) -> None:
     assert shown.text.count("parent") >= 120
 
 
-def test_a_table_linked_by_its_name_alone_gets_all_its_columns(long_schema: Any) -> None:
-    settings = Settings(full_schema_tokens=BUDGET)
-    said = by_stage({"linking.direct": '{"archive_119": [], "invoice": []}', "": "SELECT 1"})
+def asked(long_schema: Any, settings: Settings, said: dict[str, Any]) -> State:
     deps = Deps(
-        model=ScriptedModel(said),
+        model=ScriptedModel(by_stage(said)),
         engine=long_schema,
         guard=Guard(long_schema, "grain", settings),
         catalog=long_schema.catalog(),
         settings=settings,
     )
-    linked = ask(QUESTION, deps).state.linked
+    return ask(QUESTION, deps).state
+
+
+def test_a_table_linked_by_its_name_alone_gets_all_its_columns(long_schema: Any) -> None:
+    said = {"linking.direct": '{"archive_119": [], "invoice": []}', "": "SELECT 1"}
+    linked = asked(long_schema, Settings(full_schema_tokens=BUDGET), said).linked
     assert linked.columns["archive_119"] == ("id", "payload_119", "parent")
     assert linked.columns["invoice"] == ("id",), "its columns were shown, and none was wanted"
+
+
+@pytest.mark.parametrize(
+    ("linking", "most"), [("{}", 3_000), (ModelError("too long"), BUDGET)], ids=["found", "failed"]
+)
+def test_the_whole_schema_stands_in_as_long_as_it_was_unless_that_was_too_long(
+    long_schema: Any, linking: Any, most: int
+) -> None:
+    settings = Settings(full_schema_tokens=3_000, schema_tokens=BUDGET)
+    state = asked(long_schema, settings, {"linking": linking, "": "SELECT 1"})
+    assert state.linked.whole
+    assert most * 0.5 < tokens(state.schema) <= most
+    assert ("payload_119" in state.schema) == (most > BUDGET)

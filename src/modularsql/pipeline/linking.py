@@ -16,7 +16,8 @@ from modularsql.pipeline.state import Place, State
 from modularsql.ports import Match
 
 Linker = Callable[[State, Deps, str], tuple[set[Place], str]]
-"""From the question and the whole schema's text to places, and how it went in words."""
+"""From the question and the whole schema's text to places, and how it went in words; raises
+`ModelError`."""
 
 
 def link_schema(state: State, deps: Deps) -> State:
@@ -30,14 +31,17 @@ def link_schema(state: State, deps: Deps) -> State:
     if not deps.has("linking"):
         return replace(state, linked=everything, schema=full.text, decisions=tuple(said))
     linkers = [(name, link) for name, link in LINKERS if deps.has(f"linking.{name}")]
-    found = deps.each(lambda item: item[1](state, deps, full.text), linkers)
+    found = deps.each(lambda item: _tried(item[1], state, deps, full.text), linkers)
     reasons: dict[Place, tuple[str, ...]] = {}
-    for (name, _), (places, how) in zip(linkers, found, strict=True):
+    for (name, _), (places, how, _) in zip(linkers, found, strict=True):
         said.append(f"{name}: {len(places)} places{how}")
         for place in sorted(places, key=lambda p: (p[0], p[1] or "")):
             reasons[place] = (*reasons.get(place, ()), name)
     linked = closed(uncovered(reasons, full.bare, catalog), catalog)
-    text = fitted(linked, catalog, known, state, settings.schema_tokens)
+    # Where a linker could not be asked, the whole schema may be too long for the model.
+    as_before = linked.whole and not any(failed for _, _, failed in found)
+    budget = settings.full_schema_tokens if as_before else settings.schema_tokens
+    text = fitted(linked, catalog, known, state, budget)
     columns = sum(map(len, linked.columns.values()))
     what = "the whole schema stands in" if linked.whole else "linked"
     said.append(f"{what}: {len(linked.columns)} tables, {columns} columns, {_size(text)}")
@@ -49,13 +53,19 @@ def _size(schema: Fitted) -> str:
     return f"{tokens(schema.text):,} tokens{lacks}"
 
 
+def _tried(
+    link: Linker, state: State, deps: Deps, schema: str
+) -> tuple[set[Place], str, ModelError | None]:
+    try:
+        return *link(state, deps, schema), None
+    except ModelError as error:
+        return set(), f" (the model failed: {error.message})", error
+
+
 def _direct(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
     """The model lists what is relevant; the union of all samples."""
     prompt = filled("link", **asked(state, deps, schema))
-    try:
-        replies = deps.sample(prompt, "linking.direct", deps.settings.linking_samples, 512)
-    except ModelError as error:
-        return set(), f" (the model failed: {error.message})"
+    replies = deps.sample(prompt, "linking.direct", deps.settings.linking_samples, 512)
     places = {p for reply in replies for p in read_tables(reply, deps.catalog)}
     return places, f" from {len(replies)} samples"
 
@@ -63,10 +73,7 @@ def _direct(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
 def _reversed(state: State, deps: Deps, schema: str) -> tuple[set[Place], str]:
     """A draft query is written against the whole schema; what it uses is relevant."""
     prompt = filled("icl", examples=shots(state, deps), **asked(state, deps, schema))
-    try:
-        replies = deps.sample(prompt, "linking.reversed", deps.settings.draft_samples)
-    except ModelError as error:
-        return set(), f" (the model failed: {error.message})"
+    replies = deps.sample(prompt, "linking.reversed", deps.settings.draft_samples)
     drafts = [sql for reply in replies if (sql := read_sql(reply, deps.catalog.dialect))]
     places = {p for sql in drafts for p in names_used(sql, deps.catalog)}
     return places, f" from {len(drafts)} drafts"

@@ -46,7 +46,7 @@ def fitted(
     text, lacks = schema_text(
         replace(linked, columns=shown), catalog, examples, budget - tokens(_NOTE)
     )
-    lacks = " and ".join(filter(None, (lacks, f"the columns of {len(bare)} tables")))
+    lacks = ", and ".join(filter(None, (lacks, f"the columns of {len(bare)} tables")))
     return Fitted(text=text + _NOTE.format(len(bare)), lacks=lacks, bare=bare)
 
 
