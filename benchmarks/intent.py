@@ -1,21 +1,30 @@
 """Do people want the copies that a join makes? What training gold says, printed as Markdown.
 
-    python -m benchmarks.intent > docs/intent.md
+    python -m benchmarks.intent [RUN …] > docs/intent.md
 
 From every gold query of Spider's training set the outermost DISTINCT is taken away, if it has one;
 what is left is looked at as the guard would. Where a join repeats the rows that it returns, the
 person who wrote it either kept the copies or had written DISTINCT. Each query counts once. This is
 where `tau_repeat` was chosen; the predictions of docs/grain.md had no part in it.
+
+For each folder of a run of `eval --guard grain` (in docs/intent.md: eight systems on Spider dev,
+eleven on BIRD superhero) follows what the signs that speak for copies hold back in it.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpus import require
 from benchmarks.rules_on_gold import SETTINGS, engine, spider_train
+from modularsql.evaluation.calibration import split
+from modularsql.evaluation.run import Run
+from modularsql.evaluation.studies import signs
+from modularsql.evaluation.table import markdown
 from modularsql.guard.grain import look
 from modularsql.guard.session import Session
+from modularsql.service.run_files import load_run
 from modularsql.sql.outermost import Declined, remove_distinct
 from modularsql.sql.statement import Statement, read_statement
 
@@ -76,6 +85,17 @@ def main() -> None:
         share = f"{kept / (kept + dropped):.2f}" if kept + dropped else "-"
         print(f"| {words} | {kept} | {dropped} | {share} |")
         low = edge
+    for folder in sys.argv[1:]:
+        held_back(load_run(Path(folder)))
+
+
+def held_back(run: Run) -> None:
+    """The table of signs of a run, as `calibrate` makes it."""
+    systems = run.counted_by_system()
+    verdicts = [verdict for some in systems.values() for verdict in some]
+    data = " ".join(Path(run.about["inputs"]["dataset"]["path"]).parts[-2:])
+    print(f"\n## Signs for copies, {len(systems)} systems on {data}: {len(verdicts):,} answers\n")
+    print(markdown(signs.table(verdicts, split(verdicts))))
 
 
 if __name__ == "__main__":

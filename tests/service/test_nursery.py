@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from modularsql.service.nursery import REPAIRING, SCORING_GUARDED
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers start anew there")
 
 ALL = "SELECT b FROM t"
@@ -117,6 +119,14 @@ def test_nothing_is_left_of_a_command_that_is_ended(
     assert not list(temporary.glob("pymp-*"))
     if how == signal.SIGTERM:
         assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("modules", [SCORING_GUARDED, REPAIRING])
+def test_what_workers_need_starts_no_thread(modules: tuple[str, ...]) -> None:
+    code = "import os, sys\nfor name in sys.argv[1:]: __import__(name)\n"
+    code += "print(len(os.listdir('/proc/self/task')))"
+    command = [sys.executable, "-c", code, *modules]
+    assert subprocess.run(command, capture_output=True, check=True).stdout.strip() == b"1"
 
 
 def test_workers_start_anew_where_a_socket_has_no_place(start: Start, tmp_path: Path) -> None:

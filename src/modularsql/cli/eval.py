@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
 """Settings that a preset gives where no flag does."""
 
-_WORKERS_NEED = (
-    "modularsql.service.scoring",
-    "modularsql.evaluation.ties",
-    "modularsql.engines.sqlite",
-)
-_GUARDING_NEEDS = ("modularsql.evaluation.guarding",)
-
 _POOL = ("upper", "mean", "first")
 _FILE = click.Path(path_type=Path)
 
@@ -169,9 +162,9 @@ def command(
 def _begin(settings: Settings, guards: bool, format_: str) -> None:
     """Let one process import what workers need, and this one meanwhile what it needs in the end."""
     if not settings.cluster:
-        from modularsql.service.nursery import warm_up
+        from modularsql.service.nursery import SCORING, SCORING_GUARDED, warm_up
 
-        warm_up(*_WORKERS_NEED, *(_GUARDING_NEEDS if guards else ()))
+        warm_up(*(SCORING_GUARDED if guards else SCORING))
     if format_ == "text":
         import modularsql.cli.table  # noqa: F401
 

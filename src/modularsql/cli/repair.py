@@ -73,9 +73,9 @@ def command(
     """
     settings = settings_of(config, **flags)
     if not settings.cluster:
-        from modularsql.service.nursery import warm_up
+        from modularsql.service.nursery import REPAIRING, warm_up
 
-        warm_up("modularsql.service.in_workers", "modularsql.engines.sqlite")
+        warm_up(*REPAIRING)
     from modularsql.service.repairing import RepairRequest, repair
 
     with progress("questions") as show:

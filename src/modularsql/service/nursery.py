@@ -16,6 +16,15 @@ from multiprocessing import process
 from modularsql.engines.ctrl_c import deaf_to_ctrl_c
 from modularsql.engines.scratch import Scratch
 
+SCORING = (
+    "modularsql.service.scoring",
+    "modularsql.evaluation.ties",
+    "modularsql.engines.sqlite",
+)
+SCORING_GUARDED = (*SCORING, "modularsql.evaluation.guarding")
+REPAIRING = ("modularsql.service.in_workers", "modularsql.engines.sqlite")
+"""What workers need that are to do this; none of it starts a thread, which no fork would have."""
+
 _warm = False
 
 
