@@ -131,6 +131,17 @@ def test_too_many_connections(server: Server, url: str) -> None:
         assert "close other connections" in one_line(caught.value)
 
 
+def test_a_user_with_one_connection_hears_that_mysql_needs_two(server: Server, url: str) -> None:
+    if "postgres" in server.url:
+        pytest.skip("it needs one")
+    with login(server, url, "WITH MAX_USER_CONNECTIONS 1") as target:
+        for _ in range(2):  # the one that was made is given back
+            with pytest.raises(SetupError) as caught:
+                connect(target, Settings(timeout=2))
+            assert caught.value.kind == "busy"
+            assert "one database takes two" in one_line(caught.value)
+
+
 def test_a_user_who_may_not_read_a_table(server: Server, url: str) -> None:
     with login(server, url) as target, Guard(connect(target)) as guard:
         answer = guard.run("SELECT x FROM n", fix=True)

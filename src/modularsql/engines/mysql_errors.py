@@ -46,7 +46,7 @@ _CONNECTING = {  # number: kind, what to do
     1044: ("login", "GRANT SELECT ON this database TO this user"),
     1130: ("login", "let this user in from here (CREATE USER … @'%')"),
     1049: ("not_found", "check the database of the URL"),
-    1040: ("busy", "close other connections, or try again later"),
+    1040: ("busy", "close other connections, or try again later: one database takes two"),
     1203: ("busy", _BUSY),
     1226: ("busy", _BUSY),
     3159: ("tls", "add ?ssl_ca=FILE or ?ssl_verify_cert=false to the URL"),
