@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -279,44 +278,11 @@ def test_a_database_that_no_worker_has_is_told_before_anything_runs(
     assert "same paths" in error.value.hint
 
 
-def test_another_copy_of_a_database_is_none(tmp_path: Path) -> None:
-    file = tmp_path / "a"
-    file.write_bytes(b"x" * 200_000)
-    before = on_worker.mark(file)
-    file.write_bytes(b"x" * 199_999 + b"y")
-    assert on_worker.mark(file) != before
-    assert on_worker.mark(tmp_path / "none") is None
-
-
-def test_a_database_with_changes_in_its_log_is_another_one(root: Path) -> None:
-    file = root / "shop" / "shop.sqlite"
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = wal")
-        before, content = on_worker.mark(file), file.read_bytes()
-        connection.execute("INSERT INTO t VALUES (5, 5)")
-        assert file.read_bytes() == content
-        assert on_worker.mark(file) != before
-
-
 def test_no_cluster_is_one_line(scored: Score, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "_CONNECT", 0.3)
     with pytest.raises(SetupError, match=r"no cluster answers at tcp://127.0.0.1:1\b") as error:
         scored([("shop", SHOP)], [SHOP], cluster="tcp://127.0.0.1:1")
     assert "dask scheduler" in error.value.hint
-
-
-def test_what_nobody_comes_for_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_worker, "_IDLE", 0.2)
-    closed = threading.Event()
-
-    class Thing:
-        def close(self) -> None:
-            closed.set()
-
-    with on_worker.kept("run", Thing):
-        assert not closed.wait(0.5)
-    assert closed.wait(5)
-    assert "run" not in on_worker._kept
 
 
 def test_settings_travel_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,3 +334,39 @@ def test_eval_comes_to_the_same_verdicts_though_a_worker_is_killed(
     statuses = [v.record.pred.status for v in there.run.verdicts["one"]]
     assert statuses == ["ok", "ok", "error", "timeout", *["ok"] * 4]
     assert set(client.run(kept_runs).values()) == {0}
+
+
+def keep_spans() -> None:
+    """At a worker: what `opentelemetry-instrument` does, with a list in place of an exporter."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider, export
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    provider, kept = TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(export.SimpleSpanProcessor(kept))
+    trace.set_tracer_provider(provider)
+    on_worker.spans = kept  # type: ignore[attr-defined]
+
+
+def kept_spans() -> list[str]:
+    """At a worker: the names of the spans that are over."""
+    return [one.name for one in on_worker.spans.get_finished_spans()]  # type: ignore[attr-defined]
+
+
+def test_spans_of_predict_are_made_and_exported_by_the_workers(
+    tmp_path: Path, root: Path, address: str, client: Any
+) -> None:
+    pytest.importorskip("opentelemetry.sdk.trace")
+    client.run(keep_spans)
+    (tmp_path / "set.jsonl").write_text('{"id": "0", "db": "shop", "question": "Of shop?"}')
+    request = PredictRequest(
+        dataset=str(tmp_path / "set.jsonl"),
+        db_root=root,
+        out=tmp_path / "run",
+        settings=Settings(samples=1, linking_samples=1, cluster=address, telemetry="on"),
+        model=ScriptedModel(said),
+    )
+    predict(request)
+    names = {name for some in client.run(kept_spans).values() for name in some}
+    assert {"ask", "query sqlite"} <= names
+    assert any(name.startswith("chat ") for name in names)
