@@ -28,7 +28,7 @@ from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
 from modularsql.evaluation.datasets import database_file, read_dataset
 from modularsql.guard.grain import static
-from modularsql.guard.session import Session
+from modularsql.guard.session import Counts, Session
 from modularsql.records import Limits
 from modularsql.rows import Rows, dup_ratio
 from modularsql.service.repairing import RepairRequest, repair
@@ -63,7 +63,8 @@ def probe_lines(folder: Path) -> list[Line]:
 
         def ours(result: Rows = result, session: Session = session) -> float:
             counts = session.counts("", result)
-            return dup_ratio(counts.rows, counts.distinct) if counts else 0.0
+            assert isinstance(counts, Counts)
+            return dup_ratio(counts.rows, counts.distinct)
 
         def plain(rows: list[Any] = rows) -> float:
             return 1 - len(set(rows)) / len(rows)

@@ -101,7 +101,8 @@ class Probe:
     """What one execution showed (paper, section 3.1).
 
     `rows` counts the whole result when it is known (also beyond the row cap), and `pushed_down`
-    says that the engine counted. `distinct_rows` and `dup_ratio` are null where unknown.
+    says that the engine counted. `distinct_rows` and `dup_ratio` are null where unknown;
+    `distinct_error` is half the 95 % interval of an estimate, as a share of it, 0 where counted.
     """
 
     status: ProbeStatus
@@ -109,6 +110,7 @@ class Probe:
     rows: int | None = None
     distinct_rows: int | None = None
     dup_ratio: float | None = None
+    distinct_error: float = 0.0
     pushed_down: bool = False
     error: str | None = None
 

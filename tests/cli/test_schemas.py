@@ -83,7 +83,11 @@ def test_a_guarded_query_has_the_keys_of_the_contract_and_our_additions(
     for finding in printed["findings"]:
         assert " ".join(finding) == EXAMPLE["findings"]
         assert set(finding["repairs"][0]) == {"name", "safety", "sql"}
-    assert set(printed["probe"]) == {*str(EXAMPLE["probe"]).split(), "pushed_down"}
+    assert set(printed["probe"]) == {
+        *str(EXAMPLE["probe"]).split(),
+        "pushed_down",
+        "distinct_error",
+    }
     assert set(printed["timing_ms"]) == {*str(EXAMPLE["timing_ms"]).split(), "evidence"}
     assert " ".join(printed["cost"]) == EXAMPLE["cost"]
 

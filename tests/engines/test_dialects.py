@@ -83,6 +83,8 @@ BY_TESTS_OF_THEIR_OWN = {
     "lacks",
     "merged_first",
     "merged_is_coalesced",
+    "near_distinct",
+    "near_distinct_error",
     "null_sorts",
     "own_tables",
     "own_words",

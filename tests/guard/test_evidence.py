@@ -275,7 +275,7 @@ def test_a_purse_is_a_part_of_the_budget_and_is_not_asked_again_when_empty() -> 
     session.own = 5.0
     dear = session.purse(2)
     assert dear.run(query) is None  # type: ignore[arg-type]
-    assert dear.why == "estimated 15 s, 5.0 s left for probes (probe_times)"
+    assert dear.why == "estimated 15 s, 5.0 s left for probes (probe_seconds, probe_times)"
     assert engine.seconds == []
     spent = replace(Limits(), seconds=1)
     late = Purse(session=Session(engine=engine, params=None, limits=spent), end=0.0)

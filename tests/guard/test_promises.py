@@ -8,7 +8,7 @@ from modularsql.guard.factor import Measured
 from modularsql.guard.grain import look
 from modularsql.guard.patches import Result
 from modularsql.guard.promises import Checked, check
-from modularsql.guard.session import Session
+from modularsql.guard.session import Counts, Session
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.ports import Engine
 from modularsql.records import Evidence, Limits
@@ -57,7 +57,7 @@ def checked(
     rows = session.run(sql)
     assert isinstance(rows, Rows)
     counts = session.counts(sql, rows)
-    assert counts is not None
+    assert isinstance(counts, Counts)
     one: Measured = next(i for i in look(statement, session).issues if i.issue.multipliers)
     edit = Edit(rewritten, Promise.GROUPS, Evidence.OBSERVED)
     if spent:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from modularsql import Answer, Guard, Limits, Settings
 from modularsql.guard.policy import find_policy
-from modularsql.guard.session import Session
+from modularsql.guard.session import Counts, Session
 from modularsql.ports import Engine
 from modularsql.records import Failure
 from modularsql.rows import Row, Rows, distinct_rows
@@ -167,7 +167,7 @@ def check_counts(engine: Engine, sql: str) -> None:
         return
     ours = session.counts(sql, rows)
     theirs = session.counts(sql, replace(rows, truncated=True))
-    assert ours is not None
+    assert isinstance(ours, Counts)
     assert theirs == replace(ours, pushed_down=True)
     unique = session.run(f"SELECT DISTINCT * FROM (\n{sql}\n) AS d")
     assert isinstance(unique, Failure) or len(unique.rows) == ours.distinct

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from modularsql import Limits
-from modularsql.guard.session import Session
+from modularsql.guard.session import Counts, Session
 from modularsql.ports import Engine
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 
@@ -87,7 +87,7 @@ def test_python_and_the_database_agree_on_what_is_a_copy(
     assert isinstance(rows, Rows), rows
     ours = session.counts(sql, rows)
     theirs = session.counts(sql, replace(rows, truncated=True))
-    assert ours is not None
+    assert isinstance(ours, Counts)
     assert not ours.pushed_down
     assert theirs == replace(ours, pushed_down=True)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from modularsql.guard.grain import Seen, look
 from modularsql.guard.policy import Policy
 from modularsql.guard.probe import of_failure, of_rows
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Counts, Session, exact
 from modularsql.multiplicity.model import Query
 from modularsql.ports import Engine
 from modularsql.records import Failure, FailureKind, Limits, Params, Probe, Severity
@@ -106,7 +106,7 @@ class Trial:
             sql=sql,
             statement=statement,
             rows=outcome,
-            counts=counts,
+            counts=exact(counts),
             probe=of_rows(outcome, counts, self.policy.tau_inject),
             seen=look(statement, session) if self.policy.grain else Seen(),
         )

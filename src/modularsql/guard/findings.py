@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from modularsql.guard.policy import Policy
-from modularsql.records import Failure, FailureKind, Finding, Limits, Severity
+from modularsql.records import Evidence, Failure, FailureKind, Finding, Limits, Severity
+from modularsql.rows import Rows, distinct_rows
 from modularsql.sql.parse import Unparsed
 
 DUPLICATE_ROWS = "duplicate_rows"
 UNPARSED = "unparsed"
 ROW_EXPLOSION = "row_explosion"
+TIMEOUT = "timeout"
 DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
 EMPTY = "empty_result"
@@ -45,7 +47,7 @@ def failed(failure: Failure, limits: Limits) -> Finding:
             f"The query was stopped at the time limit of {limits.seconds:g} s; "
             "raise it with --timeout."
         )
-        return Finding(rule="timeout", severity=Severity.ERROR, message=message)
+        return Finding(rule=TIMEOUT, severity=Severity.ERROR, message=message)
     rule, words = _FAILURES[failure.kind]
     message = words.format(failure.message.rstrip("."))
     return Finding(rule=rule, severity=Severity.ERROR, message=message)
@@ -194,19 +196,26 @@ def row_loss(join: str, tables: tuple[str, str], lost: int, rows: int, place: Pl
     )
 
 
-def duplicates(rows: int, distinct: int, policy: Policy, place: Place) -> Finding:
-    """Most rows are copies of another one (condition iii of the paper's probe)."""
+def duplicates(
+    rows: int, distinct: int, policy: Policy, place: Place, *, error: float = 0.0
+) -> Finding:
+    """Most rows are copies of another one (condition iii of the paper's probe).
+
+    `error` is that of `distinct` where it is an estimate, as a share of it.
+    """
+    about, within = ("about ", f" (±{error:.1%}, 95% sure)") if error else ("", "")
+    measured = {"rows_before": distinct, "rows_after": rows, "factor": _factor(rows, distinct)}
     return Finding(
         rule=DUPLICATE_ROWS,
         severity=Severity.WARNING,
         message=(
-            f"{rows:,} rows come back, {distinct:,} of them distinct: "
+            f"{rows:,} rows come back, {about}{distinct:,} of them distinct{within}: "
             f"{_percent(rows - distinct, rows)} are copies "
             f"(threshold {policy.tau_inject * 100:g}%)."
         ),
         line=place[0],
         column=place[1],
-        measured={"rows_before": distinct, "rows_after": rows, "factor": _factor(rows, distinct)},
+        measured=measured | ({"approximate": True} if error else {}),
     )
 
 
@@ -244,6 +253,35 @@ def explosion(rows: int, largest: int, place: Place, *, at_least: bool = False) 
     )
 
 
+def explosion_ahead(most: float, largest: float, place: Place) -> Finding:
+    """Far more rows are expected than the largest table read has, by the engine's estimates."""
+    factor = most / max(1.0, largest)
+    return Finding(
+        rule=ROW_EXPLOSION,
+        severity=Severity.INFO,
+        evidence=Evidence.ASSUMED,
+        message=(
+            f"The database expects about {roughly(most)} rows where the largest table read has "
+            f"about {roughly(largest)}: {roughly(factor)} times as many, by its estimates. "
+            "Is a join condition missing?"
+        ),
+        line=place[0],
+        column=place[1],
+        measured={
+            "rows_before": round(largest),
+            "rows_after": round(most),
+            "factor": round(factor, 4),
+            "approximate": True,
+        },
+    )
+
+
+def roughly(number: float) -> str:
+    """An estimate for reading: three digits of it."""
+    digits = len(str(round(number)))
+    return f"{round(number, min(0, 3 - digits)):,.0f}"
+
+
 def truncated(kept: int, total: int | None, limits: Limits) -> Finding:
     """A cap cut the rows that are kept; `total` is None where the budget did not suffice."""
     of = f"of {total:,} " if total is not None else ""
@@ -257,17 +295,15 @@ def truncated(kept: int, total: int | None, limits: Limits) -> Finding:
     )
 
 
-def skipped(out_of_time: bool) -> Finding:
-    """The duplicates of a result were not counted."""
-    why = (
-        "the time limit ran out; raise it with --timeout"
-        if out_of_time
-        else "the database does not take the query as a part of another one"
-    )
+def skipped(why: str, rows: Rows) -> Finding:
+    """The duplicates of a result were not counted; what the rows show that were kept of it."""
+    kept, distinct = len(rows.rows), len(distinct_rows(rows.rows))
+    seen = f" Of {kept:,} rows at hand {distinct:,} are distinct." if kept else ""
     return Finding(
         rule="probe_skipped",
         severity=Severity.INFO,
-        message=f"Duplicates were not counted: {why}.",
+        message=f"Duplicates were not counted: {why}.{seen}",
+        measured={"not_measured": why},
     )
 
 
@@ -314,7 +350,7 @@ RUNTIME_RULES = {
     "empty_result": "No row comes back; which table, join or condition took the last ones away.",
     "row_loss": "An inner join that only looks something up leaves out rows without a match.",
     "truncated": "A cap cut the rows that are kept.",
-    "probe_skipped": "Duplicates were not counted within the time limit.",
+    "probe_skipped": "Duplicates were not counted: it would take longer than it may.",
     "exec_error": "The database rejects the query.",
     "other_dialect": "The query is rejected here, and reads as one for another database.",
     "timeout": "The query ran into the time limit.",

@@ -5,7 +5,7 @@ A rewrite is applied when its check held and nothing speaks for the copies it wo
 one was applied the statement is looked at again, so that what it settled is not repaired twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from modularsql.guard import findings as say
@@ -36,6 +36,7 @@ from modularsql.sql.outermost import Declined, add_distinct, remove_distinct, se
 from modularsql.sql.statement import Statement, read_statement
 
 _MOST_ROUNDS = 4
+_UNCOUNTED = "it was not run, since the result was not counted that it is compared with"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +67,10 @@ class Offer:
 def mend(state: State) -> State:
     """The stage: offer what can be repaired, and apply it where asked to fix."""
     statement = state.statement
-    if state.rows is None or state.counts is None or not isinstance(statement, Statement):
+    if state.rows is None or not isinstance(statement, Statement):
         return state
+    if state.counts is None:
+        return _uncompared(state, statement)
     now = Result(sql=statement.text, rows=state.rows, counts=state.counts)
     seen = state.seen or Seen()
     for _ in range(_MOST_ROUNDS):
@@ -91,6 +94,26 @@ def mend(state: State) -> State:
         new = [one.finding for one in seen.issues if not state.found(one.issue.rule)]
         state = state.note(*new)
     return _settled(state, now, seen) if state.applied else state
+
+
+def _uncompared(state: State, statement: Statement) -> State:
+    """Repairs where the result was not counted: nothing to compare theirs with, so none is run."""
+    for one in (state.seen or Seen()).issues:
+        if one.borne_out and state.found(one.issue.rule):
+            offer = next(_unrun(one, statement, state.session.engine.dialect), None)
+            state = state if offer is None else _attach(state, statement, offer)
+    return state
+
+
+def _unrun(one: Measured, statement: Statement, dialect: str) -> Iterator[Offer]:
+    for rewrite in REWRITES:
+        name = rewrite.__name__
+        if name not in one.issue.rewrites:
+            continue
+        edit = rewritten(rewrite, statement, one.issue, dialect)
+        if not isinstance(edit, Declined):
+            doubts = tuple(filter(None, (edit.doubt, _UNCOUNTED)))
+            yield Offer(name=name, rule=one.issue.rule, sql=edit.text, result=None, doubts=doubts)
 
 
 def _is_heard(state: State, offer: Offer) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from modularsql.guard.findings import distinct_drops
 from modularsql.guard.policy import PatchName, Policy
 from modularsql.guard.probe import is_repetitive
-from modularsql.guard.session import Counts, Session, why_not
+from modularsql.guard.session import Counts, Session, exact, why_not
 from modularsql.records import Failure, Finding
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 from modularsql.sql.aggregates import aggregates
@@ -116,10 +116,12 @@ def rerun(sql: str, before: Result, session: Session, same_names: bool = True) -
     names, known = outcome.columns, before.rows.columns
     if len(names) != len(known) or (same_names and names != known):
         return Declined(reason="the patched query returned other columns")
-    counts = session.counts(sql, outcome)
-    if counts is None:
-        return Declined(reason="the patched result could not be counted within the time limit")
-    return Result(sql=sql, rows=outcome, counts=counts)
+    found = session.counts(sql, outcome)
+    if (counts := exact(found)) is not None:
+        return Result(sql=sql, rows=outcome, counts=counts)
+    if not session.fix and (why := why_not(found)):
+        return Untried(reason=f"its rows were not counted: {why}")
+    return Declined(reason="the patched result could not be counted within the time limit")
 
 
 def _within(part: Result, whole: Result, session: Session) -> bool | None:

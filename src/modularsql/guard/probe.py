@@ -5,10 +5,13 @@ a time-out is told from an error (policy `paper` counts both as err = 1), and `t
 `row_explosion`, `locked` and `probe_skipped` are states that stand beside the status.
 """
 
+import math
+
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
+from modularsql.catalog import Catalog, Table
 from modularsql.guard.session import Counts, Session
 from modularsql.records import Failure, FailureKind, Probe
 from modularsql.rows import Rows, dup_ratio
@@ -51,10 +54,10 @@ def of_failure(failure: Failure) -> Probe:
     )
 
 
-def of_rows(rows: Rows, counts: Counts | None, tau: float) -> Probe:
-    """The probe of a result. `counts` is None where it could not be counted in time."""
+def of_rows(rows: Rows, counts: Counts | Failure | None, tau: float) -> Probe:
+    """The probe of a result. `counts` is none where it could not be counted in time."""
     states = (TRUNCATED,) if rows.truncated else ()
-    if counts is None:
+    if not isinstance(counts, Counts):
         known = None if rows.truncated else len(rows.rows)
         return Probe(status="empty" if known == 0 else "ok", states=(*states, SKIPPED), rows=known)
     repeats = is_repetitive(counts, tau)
@@ -64,41 +67,52 @@ def of_rows(rows: Rows, counts: Counts | None, tau: float) -> Probe:
         rows=counts.rows,
         distinct_rows=counts.distinct,
         dup_ratio=dup_ratio(counts.rows, counts.distinct),
+        distinct_error=counts.error,
         pushed_down=counts.pushed_down,
     )
 
 
 def is_repetitive(counts: Counts, tau: float) -> bool:
-    """Condition (iii): copies make up at least tau of the rows. With tau = 0: any copy does."""
-    return counts.rows > counts.distinct and dup_ratio(counts.rows, counts.distinct) >= tau
+    """Condition (iii): copies make up at least tau of the rows. With tau = 0: any copy does.
+
+    Of an estimate, its upper end has to.
+    """
+    distinct = math.ceil(counts.distinct * (1 + counts.error))
+    return counts.rows > distinct and dup_ratio(counts.rows, distinct) >= tau
 
 
 def largest_table(statement: Statement, session: Session, at_most: int) -> int | None:
     """Rows of the largest base table that is joined; None where nothing follows from it.
 
-    That is: no join, rows that come from elsewhere too (recursion, table functions), an unknown
-    table, or no time. Stops as soon as one table is so large that `at_most` rows out are no
-    explosion of it.
+    That is: what `base_tables` says, or no time. Stops as soon as one table is so large that
+    `at_most` rows out are no explosion of it.
     """
-    tree = statement.tree
-    if isinstance(tree, Unparsed) or tree.find(exp.Join) is None or _makes_rows(tree):
-        return None
-    catalog = session.engine.catalog()
-    found = {catalog.table(name, schema) for name, schema in _tables_read(tree)}
-    tables = sorted((table for table in found if table), key=lambda t: (t.schema, t.name))
-    if None in found or not tables:
-        return None
-    largest = 0
+    tables = base_tables(statement, session.engine.catalog())
+    largest = 0 if tables else None
     for table in tables:
         source = exp.table_(table.name, db=table.schema, quoted=True)
         counting = exp.select(exp.Count(this=exp.Star())).from_(source)
         counted = session.probe(counting.sql(dialect=session.engine.dialect))
         if isinstance(counted, Failure):
             return None
-        largest = max(largest, int(counted.rows[0][0]))
+        largest = max(largest or 0, int(counted.rows[0][0]))
         if largest >= at_most:
             break
     return largest
+
+
+def base_tables(statement: Statement, catalog: Catalog) -> list[Table]:
+    """The base tables that are joined, in order; none where their rows do not bound those out.
+
+    That is: no join, rows that come from elsewhere too (recursion, table functions), or an unknown
+    table.
+    """
+    tree = statement.tree
+    if isinstance(tree, Unparsed) or tree.find(exp.Join) is None or _makes_rows(tree):
+        return []
+    found = [catalog.table(name, schema) for name, schema in _tables_read(tree)]
+    tables = {(table.schema, table.name): table for table in found if table}
+    return [] if None in found else [tables[key] for key in sorted(tables)]
 
 
 def _makes_rows(tree: exp.Expr) -> bool:

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from modularsql.guard.factor import Measured
 from modularsql.guard.patches import Result, Untried, rerun
-from modularsql.guard.session import COUNTING, Session, why_not
+from modularsql.guard.session import COUNTING, Session, exact, why_not
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
 from modularsql.multiplicity.evidence import AtGrain, at_grain
@@ -99,7 +99,7 @@ def _alone(block: Block, select: exp.Expr | None, session: Session) -> tuple[Res
 def _result(select: exp.Select, session: Session) -> Result | None:
     sql = _with_ctes(select, select.copy()).sql(dialect=session.engine.dialect, comments=False)
     outcome = session.attempt(sql)
-    counts = session.counts(sql, outcome) if isinstance(outcome, Rows) else None
+    counts = exact(session.counts(sql, outcome)) if isinstance(outcome, Rows) else None
     if not isinstance(outcome, Rows) or counts is None:
         return None
     return Result(sql=sql, rows=outcome, counts=counts)

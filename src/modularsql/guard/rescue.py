@@ -22,6 +22,7 @@ from modularsql.guard.judging import grain_judge, is_usable, judge, regenerate
 from modularsql.guard.mend import offered
 from modularsql.guard.policy import ChooserName
 from modularsql.guard.probe import OUTVOTED, of_rows, trigger_of
+from modularsql.guard.session import exact
 from modularsql.guard.state import State
 from modularsql.ports import Model
 from modularsql.records import Finding, Repair, Rescue, RescueOutcome, Safety
@@ -99,7 +100,7 @@ def probe_again(state: State) -> State:
         return state
     counts = state.session.counts(fresh.text, state.rows)
     probed = of_rows(state.rows, counts, state.policy.tau_inject)
-    return state._replace(statement=fresh, counts=counts, now=probed)
+    return state._replace(statement=fresh, counts=exact(counts), now=probed)
 
 
 def current(state: State) -> Tried | None:

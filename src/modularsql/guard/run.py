@@ -14,6 +14,7 @@ from modularsql.config import Settings
 from modularsql.guard import findings as say
 from modularsql.guard.analysing import analysed
 from modularsql.guard.evidence import explain
+from modularsql.guard.foreseen import foresee
 from modularsql.guard.mend import mend
 from modularsql.guard.naming import notes_on
 from modularsql.guard.patches import PATCHES, Patched, Result
@@ -27,7 +28,7 @@ from modularsql.guard.rescue import (
     rescue_patched,
     rescue_raw,
 )
-from modularsql.guard.session import Session
+from modularsql.guard.session import LONGER, OUT_OF_TIME, Session, exact, why_not
 from modularsql.guard.state import State
 from modularsql.guard.translating import translate
 from modularsql.guard.verdict import verdict
@@ -89,21 +90,30 @@ def probe(state: State) -> State:
     largest = _outgrown(state, len(rows.rows)) if rows.truncated else None
     counts = state.session.counts(statement.text, rows)
     probed = of_rows(rows, counts, state.policy.tau_inject)
-    state = state._replace(counts=counts, probe=probed)
+    state = state._replace(counts=exact(counts), probe=probed)
     if isinstance(statement.tree, Unparsed):
         at = statement.place(statement.tree.at)
         state = state.note(say.unparsed(statement.tree, at))
     if rows.truncated:
         state = state.note(say.truncated(len(rows.rows), probed.rows, state.session.limits))
-    if counts is None:
-        state = state.note(say.skipped(out_of_time=state.session.left() <= 0))
+    if isinstance(counts, Failure):
+        state = state.note(say.skipped(_why_skipped(counts, state.session), rows))
         return _exploded(state, len(rows.rows), largest, at_least=True)
     if probed.status == "empty":
         return state.note(say.empty(_start(statement)))
     if probed.status == "duplicates":
-        place = _start(statement)
-        state = state.note(say.duplicates(counts.rows, counts.distinct, state.policy, place))
+        seen, place = (counts.rows, counts.distinct), _start(statement)
+        state = state.note(say.duplicates(*seen, state.policy, place, error=counts.error))
     return _exploded(state, counts.rows, largest or _outgrown(state, counts.rows))
+
+
+def _why_skipped(failure: Failure, session: Session) -> str:
+    """Why rows were not counted, and what would have them counted."""
+    if session.left() <= 0:
+        return "the time limit ran out; raise it with --timeout"
+    if (why := why_not(failure)) is None:
+        return "the database does not take the query as a part of another one"
+    return LONGER if why == OUT_OF_TIME else why
 
 
 def _start(statement: Statement) -> tuple[int, int]:
@@ -204,6 +214,7 @@ STAGES: tuple[tuple[str, Stage], ...] = (
     ("execute", execute),
     ("execute", translate),
     ("probe", probe),
+    ("probe", foresee),
     ("analyse", analyse),
     ("evidence", explain),
 )

@@ -13,6 +13,7 @@ from modularsql.multiplicity.bound import written_out
 from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.named import cte
 from modularsql.sql.plans import Plan, explaining, read_plan
 
@@ -22,9 +23,23 @@ COUNTING = 3.0
 """What counting by identity takes, in times of the query (`python -m benchmarks.at_size`)."""
 
 OUT_OF_TIME = "out of time"
+LONGER = "it would take longer than probes may (probe_seconds, probe_times)"
 _ESTIMATED = "estimated"
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
+
+_SHARE = 0.5
+"""Of what is left for probes, counting a result may take so much: joins are to be measured too."""
+
+_ERRS = 10.0
+"""What is expected to be dearer than so many times the bound is not tried."""
+
+_PARTS, _NEAR = 64, 0.25
+"""Parts of an estimate; and what it takes in times of the query at least: it hands no rows over."""
+
+_ROW = 5e-7
+"""Seconds that a row takes which is read, and not handed over: what the first rows of a query took
+is mostly its start."""
 
 _CHEAP = 8
 """A probe is not asked the price of where the query could be run so often within what is left."""
@@ -47,7 +62,8 @@ class Session:
     own: float | None = field(default=None, init=False)
     _spent: float = field(default=0.0, init=False)
     _sql: str = field(default="", init=False)
-    _work: float | None = field(default=None, init=False)
+    _cut_at: int | None = field(default=None, init=False)
+    _plans: list[Plan | None] = field(default_factory=list, init=False)
     _start: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,6 +90,8 @@ class Session:
         outcome = self.engine.execute(sql, params, limits=self._within(left))
         self.own = self.clock() - start
         self._sql = sql
+        if isinstance(outcome, Rows) and outcome.truncated:
+            self._cut_at = len(outcome.rows)
         return outcome
 
     def probe(
@@ -93,9 +111,7 @@ class Session:
         if left <= 0:
             return Failure(kind=FailureKind.TIMEOUT, message=OUT_OF_TIME)
         expected = (
-            self.expected(sql, params, left=left, times=times)
-            if estimate
-            else times * (self.own or 0.0)
+            self.expected(sql, params, left=left, times=times) if estimate else times * self.whole()
         )
         if expected > left:
             return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(expected, left))
@@ -111,21 +127,48 @@ class Session:
         The engine's own estimate, against its estimate of the query whose time is known; one that
         does not estimate is taken at `times` the query.
         """
-        own = self.own or 0.0
-        if own * _CHEAP <= left:
+        whole = self.whole()
+        if whole * _CHEAP <= left:
             return 0.0
-        if self._work is None:
-            plan = self.plan(self._sql, self.params)
-            self._work = plan.work if plan is not None else 0.0
-        plan = self.plan(sql, params) if self._work else None
-        return own * (plan.work / self._work if plan is not None else times)
+        known = self.own_plan()
+        plan = self.plan(sql, params) if known is not None and known.work else None
+        if known is None or plan is None:
+            return whole * times
+        return whole * plan.work / known.work
+
+    def whole(self) -> float:
+        """Seconds of the query itself, were it run to its end: at a row cap no more is taken of it.
+
+        By the rows that the engine expects of it, each as quick as those that came, and as a row is
+        counted; what it took, where the engine expects nothing.
+        """
+        own = self.own or 0.0
+        known = self.own_plan() if self._cut_at else None
+        if known is None or not self._cut_at:
+            return own
+        return own + max(0.0, known.rows - self._cut_at) * min(_ROW, own / self._cut_at)
+
+    def own_plan(self) -> Plan | None:
+        """What the engine expects of the query itself, asked once."""
+        if not self._plans:
+            self._plans.append(self.plan(self._sql, self.params))
+        return self._plans[0]
 
     def plan(self, sql: str, params: Params = None) -> Plan | None:
         """What the engine expects of a query; None where it does not say."""
         asking = explaining(sql, self.engine.dialect)
         if asking is None or self.own is None:
             return None
-        outcome = self._charged(asking, params, self.left_for_probes())
+        return self._read(self._charged(asking, params, self.left_for_probes()))
+
+    def foreseen(self, sql: str, end: float, params: Params = None) -> Plan | None:
+        """The plan of a query that gave no rows, by a time of the clock."""
+        asking, left = explaining(sql, self.engine.dialect), end - self.clock()
+        if asking is None or left <= 0:
+            return None
+        return self._read(self.engine.execute(asking, params, limits=self._within(left)))
+
+    def _read(self, outcome: Outcome) -> Plan | None:
         if not isinstance(outcome, Rows) or not outcome.rows:
             return None
         return read_plan(outcome.rows[0], self.engine.dialect)
@@ -171,22 +214,42 @@ class Session:
         plain = self.engine.compares_bytes() if rows.plain is None else rows.plain
         return plain and _COLLATE.search(sql) is None
 
-    def counts(self, sql: str, rows: Rows) -> "Counts | None":
+    def counts(self, sql: str, rows: Rows) -> "Counts | Failure":
         """How many rows `sql` has and how many distinct ones, as the database counts them.
 
-        From the rows at hand where they are all there and compare as in the database; else by
-        one query that the engine answers. None when it does not, or not within the budget.
+        From the rows at hand where they are all there and compare as in the database; else by one
+        query that the engine answers. It is a probe, unless repairs are asked for, which need it;
+        where it would take too long, engines that can estimate the distinct ones.
         """
         # One row is no copy of another, however they compare.
         if not rows.truncated and (len(rows.rows) <= 1 or self.compares_bytes(sql, rows)):
             return Counts(
                 rows=len(rows.rows), distinct=len(distinct_rows(rows.rows)), pushed_down=False
             )
-        outcome = self.run(counting(sql, len(rows.columns), self.engine.dialect), self.params)
-        if isinstance(outcome, Failure):
-            return None
-        total, distinct = outcome.rows[0]
-        return Counts(rows=int(total), distinct=int(distinct), pushed_down=True)
+        asking = counting(sql, len(rows.columns), self.engine.dialect)
+        if self.fix:
+            outcome = self.run(asking, self.params)
+            return outcome if isinstance(outcome, Failure) else _counts(outcome)
+        most, own = self.left_for_probes() * _SHARE, self.own or 0.0
+        cost = max(own, self.expected(asking, self.params, left=most, times=COUNTING))
+        if cost > most and (near := self._near_counts(sql, rows, most)) is not None:
+            return near
+        # It runs the query once more, whose time is known. How much of one that was cut is still to
+        # come is estimated, and estimates err: near the bound it is tried, within the bound.
+        if own > most or cost > most * _ERRS:
+            return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(cost, most))
+        outcome = self._charged(asking, self.params, most)
+        return outcome if isinstance(outcome, Failure) else _counts(outcome)
+
+    def _near_counts(self, sql: str, rows: Rows, most: float) -> "Counts | None":
+        """Counts with an estimate of the distinct rows; None where the engine has none in time."""
+        error = dialect_of(self.engine.dialect).near_distinct_error
+        dear = max(self.own or 0.0, _NEAR * self.whole()) > most
+        if not error or dear or not self.compares_bytes(sql, rows):
+            return None  # hashes are of bytes
+        near = near_counting(sql, len(rows.columns), self.engine.dialect)
+        outcome = self._charged(near, self.params, most)
+        return _counts(outcome, error) if isinstance(outcome, Rows) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -213,15 +276,21 @@ class Purse:
         return outcome
 
 
-def why_not(outcome: Outcome | None) -> str | None:
+def why_not(outcome: "Outcome | Counts | None") -> str | None:
     """Why a probe gave nothing, where time is the reason; None where it is not."""
     if not isinstance(outcome, Failure) or outcome.kind != FailureKind.TIMEOUT:
         return None
-    return outcome.message if outcome.message.startswith(_ESTIMATED) else OUT_OF_TIME
+    return outcome.message if is_too_dear(outcome) else OUT_OF_TIME
+
+
+def is_too_dear(outcome: Failure) -> bool:
+    """Whether a probe was not begun, since it was expected to take longer than it may."""
+    return outcome.message.startswith(_ESTIMATED)
 
 
 def _too_dear(expected: float, left: float) -> str:
-    return f"{_ESTIMATED} {seconds(expected)} s, {seconds(left)} s left for probes (probe_times)"
+    may = f"{seconds(left)} s left for probes (probe_seconds, probe_times)"
+    return f"{_ESTIMATED} {seconds(expected)} s, {may}"
 
 
 def seconds(value: float) -> str:
@@ -231,11 +300,26 @@ def seconds(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows and distinct rows of a result; `pushed_down` when the engine counted."""
+    """Rows and distinct rows of a result; `pushed_down` when the engine counted.
+
+    `error` is half the interval of an estimate of the distinct ones, as a share of it; 0 = counted.
+    """
 
     rows: int
     distinct: int
     pushed_down: bool
+    error: float = 0.0
+
+
+def exact(counts: Counts | Failure) -> Counts | None:
+    """Counts that results may be compared by; None for an estimate, or none at all."""
+    return None if isinstance(counts, Failure) or counts.error else counts
+
+
+def _counts(outcome: Rows, error: float = 0.0) -> Counts:
+    total, distinct = map(int, outcome.rows[0])
+    # An estimate may say more than there can be.
+    return Counts(rows=total, distinct=min(total, distinct), pushed_down=True, error=error)
 
 
 def counting(sql: str, columns: int, dialect: str) -> str:
@@ -245,12 +329,34 @@ def counting(sql: str, columns: int, dialect: str) -> str:
     together and compares text as the columns do. The text is put in as it is: it was run by
     itself before, so it is one statement with its parentheses closed.
     """
+    name, names, with_ = _named(sql, columns, dialect)
+    return (
+        f"{with_} SELECT COALESCE(SUM(n), 0), COUNT(*) "
+        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) AS g"
+    )
+
+
+def near_counting(sql: str, columns: int, dialect: str) -> str:
+    """The same with an estimate of the distinct rows, for dialects with `near_distinct`.
+
+    The rows are divided by their hash into parts, whose estimates are added: each errs by itself,
+    so their sum errs less.
+    """
+    name, names, with_ = _named(sql, columns, dialect)
+    of = dialect_of(dialect)
+    hashed = of.row_hash.format(", ".join(names))
+    return (
+        f"{with_} SELECT COALESCE(SUM(n), 0), COALESCE(SUM(d), 0) "
+        f"FROM (SELECT COUNT(*) AS n, {of.near_distinct.format('h')} AS d "
+        f"FROM (SELECT {hashed} AS h FROM {name}) AS r GROUP BY h % {_PARTS}) AS g"
+    )
+
+
+def _named(sql: str, columns: int, dialect: str) -> tuple[str, list[str], str]:
+    """A name for `sql`, names for its columns, and the WITH that gives it them."""
     name = "q"
     while name in sql.lower():  # a table of that name in `sql` would become this very query
         name += "q"
     names = [f"c{i}" for i in range(1, columns + 1)]
     body = f"(\n{sql}\n)"
-    return (
-        f"WITH {cte(name, names, body, dialect)} SELECT COALESCE(SUM(n), 0), COUNT(*) "
-        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) AS g"
-    )
+    return name, names, f"WITH {cte(name, names, body, dialect)}"

@@ -94,6 +94,10 @@ class Dialect:
     """A whole number that follows from a row's identity (`{}`) as if by chance; to draw by it."""
     row_hash_by_row_id: bool = False
     """It takes the engine's own row id only."""
+    near_distinct: str = ""
+    """An estimate of how many values of a column (`{}`) are different."""
+    near_distinct_error: float = 0.0
+    """What a sum of 64 of them may err by, as a share of it, at 95 %; 0 = there is none."""
 
 
 STANDARD = Dialect()
@@ -140,6 +144,8 @@ DIALECTS: Mapping[str, Dialect] = {
         null_sorts="last",
         lacks=frozenset({"LIMIT a, b", "TOP", "[name]"}),
         row_hash="HASH({})",
+        near_distinct="APPROX_COUNT_DISTINCT({})",
+        near_distinct_error=0.01,
     ),
     "postgres": replace(
         STANDARD,

@@ -6,7 +6,7 @@ one engine mean something: a probe's work against the query's, whose seconds are
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _GROUPING = 4
@@ -15,10 +15,14 @@ _GROUPING = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """An engine's estimate: the rows that come back, and the work in units of its own."""
+    """An engine's estimate: the rows that come back, and the work in units of its own.
+
+    `most` are the rows of the step that gives most of them: what is aggregated after a join.
+    """
 
     rows: float
     work: float
+    most: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,44 +49,57 @@ def read_plan(row: Sequence[Any], dialect: str) -> Plan | None:
 
 def _postgres(row: Sequence[Any]) -> Plan:
     top = _json(row[0])[0]["Plan"]
-    return Plan(rows=float(top["Plan Rows"]), work=float(top["Total Cost"]))
+    return Plan(rows=float(top["Plan Rows"]), work=float(top["Total Cost"]), most=_most(top))
+
+
+def _most(node: Mapping[str, Any]) -> float:
+    return max(float(node["Plan Rows"]), *(_most(child) for child in node.get("Plans", ())), 0.0)
 
 
 def _duckdb(row: Sequence[Any]) -> Plan:
     """Rows into and out of each operator; the top one may state no number of its own."""
     (top,) = _json(row[1])
-    rows, work = _operator(top)
-    return Plan(rows=rows, work=work)
+    return _operator(top)
 
 
-def _operator(node: Mapping[str, Any]) -> tuple[float, float]:
+def _operator(node: Mapping[str, Any]) -> Plan:
     below = [_operator(child) for child in node.get("children", ())]
-    given = sum(rows for rows, _ in below)
+    given = sum(child.rows for child in below)
     stated = node.get("extra_info", {}).get("Estimated Cardinality")
     rows = given if stated is None else float(stated)
     times = _GROUPING if "GROUP_BY" in node["name"] else 1
-    return rows, sum(work for _, work in below) + times * (rows + given)
+    return Plan(
+        rows=rows,
+        work=sum(child.work for child in below) + times * (rows + given),
+        most=max(rows, *(child.most for child in below), 0.0),
+    )
 
 
 def _mysql(row: Sequence[Any]) -> Plan:
     """MySQL states a cost; of MariaDB's plans, the rows that each table of a join is asked for."""
     top = _json(row[0])["query_block"]
-    rows, work = _block(top)
+    plan = _block(top)
     cost = top.get("cost_info", {}).get("query_cost")
-    return Plan(rows=rows, work=work if cost is None else float(cost))
+    return plan if cost is None else replace(plan, work=float(cost))
 
 
-def _block(block: Mapping[str, Any]) -> tuple[float, float]:
+def _block(block: Mapping[str, Any]) -> Plan:
+    """Its rows are those of the join: what is aggregated or cut of them is not estimated."""
     parts = list(_parts(block))
-    rows, work = 1.0, 0.0
+    rows, work, most = 1.0, 0.0, 0.0
     for table in (node["table"] for name, node in parts if name == "table"):
         read = float(table.get("rows", table.get("rows_examined_per_scan", 1)))
         work += rows * read
         rows *= read * float(table.get("filtered", 100)) / 100
+        most = max(most, rows)
     if any(name == "temporary_table" for name, _ in parts):
         work += _GROUPING * rows
-    inner = (node["query_block"] for name, node in parts if name == "query_block")
-    return rows, work + sum(_block(part)[1] for part in inner)
+    inner = [_block(node["query_block"]) for name, node in parts if name == "query_block"]
+    return Plan(
+        rows=rows,
+        work=work + sum(part.work for part in inner),
+        most=max(most, *(part.most for part in inner), 0.0),
+    )
 
 
 def _parts(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
