@@ -2,8 +2,9 @@
 
     python -m benchmarks.four_engines
 
-needs `../shared/data/classic/chinook` and the servers of `tests/servers.py`. The tables are made
-from the SQLite file, with its names and keys, since the project's own scripts name them apart.
+needs `classic/chinook` among the benchmarks' data (`corpus.py`) and the servers of
+`tests/servers.py`. The tables are made from the SQLite file, with its names and keys, since the
+project's own scripts name them apart.
 """
 
 import datetime
@@ -21,12 +22,13 @@ from typing import Any
 import duckdb
 from tests.servers import SERVERS, Server
 
+from benchmarks.corpus import DATA
 from modularsql import Answer, Guard, connect
 from modularsql.catalog import Catalog, Table
 from modularsql.config import Settings
 
 HERE = Path(__file__).parent
-CHINOOK = HERE.parents[1] / "shared/data/classic/chinook/Chinook_Sqlite.sqlite"
+CHINOOK = DATA / "classic/chinook/Chinook_Sqlite.sqlite"
 QUERIES = HERE / "four_engines.sql"
 _AT_ONCE = 500
 # MySQL's own collation takes 'Luís' for 'Luis', which is another answer, and right there.

@@ -1,17 +1,22 @@
 """`modularsql rules`: every rule in one line, or one with its page."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
+from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from modularsql.config import SETTINGS
 from modularsql.guard.findings import RUNTIME_RULES
 from modularsql.multiplicity.registry import rules
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+MEASURED = {"removed_by", "near_values"}
+"""What the pages name besides settings."""
 NAMES = [*rules(), *RUNTIME_RULES]
 
 
@@ -34,6 +39,12 @@ def test_a_rule_is_shown_with_its_page(run: Run, name: str) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith(f"# {name}\n")
     assert ran.stdout.endswith("\n")
+
+
+def test_what_is_seen_at_run_time_has_a_page_of_its_own_too() -> None:
+    text = files("modularsql.guard").joinpath("runtime_rules.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)$", text, re.MULTILINE) == list(RUNTIME_RULES)
+    assert set(re.findall(r"`([a-z]+_[a-z_]+)`", text)) - SETTINGS.keys() <= MEASURED
 
 
 def test_a_page_of_a_static_rule_has_cases(run: Run) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from modularsql.errors import InputError
 from modularsql.guard.findings import RUNTIME_RULES
@@ -14,7 +15,7 @@ from modularsql.service.jsonable import SCHEMA_VERSION
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePage:
-    """A rule's name, its one line, and its page as Markdown (the line where it has none)."""
+    """A rule's name, its one line, and its page as Markdown."""
 
     name: str
     summary: str
@@ -23,9 +24,23 @@ class RulePage:
 
 def all_rules() -> list[RulePage]:
     """Static rules first, then what is seen at run time."""
-    found = [_page(name, rule.summary) for name, rule in rules().items()]
-    found += [_page(name, summary) for name, summary in RUNTIME_RULES.items()]
-    return found
+    pages = files("modularsql.multiplicity.rules")
+    found = [
+        RulePage(name=name, summary=rule.summary, page=_read(pages.joinpath(f"{name}.md")))
+        for name, rule in rules().items()
+    ]
+    said = _sections()
+    return found + [
+        RulePage(name=name, summary=summary, page=f"# {name}\n\n{summary}\n\n{said[name]}")
+        for name, summary in RUNTIME_RULES.items()
+    ]
+
+
+def _sections() -> dict[str, str]:
+    """What stands under each heading of the page of what is seen at run time."""
+    _, *parts = _read(files("modularsql.guard").joinpath("runtime_rules.md")).split("\n## ")
+    named = (part.partition("\n") for part in parts)
+    return {name: text.strip() + "\n" for name, _, text in named}
 
 
 def one_rule(name: str) -> RulePage:
@@ -66,13 +81,11 @@ def _rewrites() -> list[RulePage]:
         RulePage(
             name=rewrite.__name__,
             summary=(rewrite.__doc__ or "").strip().splitlines()[0],
-            page=pages.joinpath(f"{rewrite.__name__}.md").read_text(encoding="utf-8"),
+            page=_read(pages.joinpath(f"{rewrite.__name__}.md")),
         )
         for rewrite in REWRITES
     ]
 
 
-def _page(name: str, summary: str) -> RulePage:
-    page = files("modularsql.multiplicity.rules").joinpath(f"{name}.md")
-    text = page.read_text(encoding="utf-8") if page.is_file() else f"# {name}\n\n{summary}\n"
-    return RulePage(name=name, summary=summary, page=text)
+def _read(page: Traversable) -> str:
+    return page.read_text(encoding="utf-8")
