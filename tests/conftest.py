@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from hypothesis import settings
+from tests.servers import NEEDED, SERVERS
 
 from modularsql import Settings, connect
 from modularsql.llm import reach
@@ -21,6 +22,15 @@ settings.load_profile("tests")
 reach.ceiling = "local"
 os.environ["MODULARSQL_CALLS"] = "local"
 os.environ.pop("OPENAI_API_KEY", None)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """In CI no test of a server may be skipped: without one nothing runs."""
+    if NEEDED and not hasattr(session.config, "workerinput"):
+        for server in SERVERS.values():
+            if server.absent:
+                pytest.exit(f"{server.absent} (TEST_SERVERS=needed)", returncode=2)
+
 
 OpenDatabase = Callable[..., Engine]
 

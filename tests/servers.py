@@ -1,6 +1,7 @@
 """Databases on the servers that tests run against, made for one test and given back after it.
 
-Where the servers are is read here, and only here: `TEST_POSTGRES_URL`, `TEST_MYSQL_URL`.
+Where the servers are is read here, and only here: `TEST_POSTGRES_URL`, `TEST_MYSQL_URL`. Tests skip
+where there is none, unless `TEST_SERVERS=needed`, as in CI.
 """
 
 import itertools
@@ -18,6 +19,7 @@ import pymysql
 
 POSTGRES = os.environ.get("TEST_POSTGRES_URL") or "postgresql://root@127.0.0.1:5432/test"
 MYSQL = os.environ.get("TEST_MYSQL_URL") or "mysql://root@127.0.0.1:3306/test"
+NEEDED = os.environ.get("TEST_SERVERS") == "needed"
 Script = Sequence[str]
 
 
