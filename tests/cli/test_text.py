@@ -6,10 +6,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+
+from modularsql import Answer, Verdict
+from modularsql.cli.screen import Screen
+from modularsql.cli.text import print_answer
+from modularsql.records import Probe
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -173,6 +179,15 @@ def test_a_ratio_never_rounds_to_all_or_nothing(run: Run, shop: Path) -> None:
     once = run("guard", shop, f"{many} SELECT x FROM n UNION ALL SELECT 1")
     assert "dup ratio below 0.01" in once.stdout
     assert "dup ratio 0.00" in run("guard", shop, "SELECT 1").stdout
+
+
+def test_an_estimate_of_distinct_rows_is_shown_as_one(capsys: pytest.CaptureFixture[str]) -> None:
+    probed = Probe(status="ok", rows=9_000, distinct_rows=400, dup_ratio=0.95, distinct_error=0.01)
+    plain = replace(probed, distinct_error=0.0)
+    for probe, shown in ((probed, "about 400 distinct"), (plain, "9,000 rows, 400 distinct")):
+        of = {"sql": "s", "final_sql": "s", "dialect": "duckdb", "verdict": Verdict.PASS}
+        print_answer(Screen(), Answer(**of, columns=("a",), rows=[(1,)], probe=probe))  # type: ignore[arg-type]
+        assert shown in capsys.readouterr().out
 
 
 def on_a_terminal(arguments: list[str], cwd: Path, **environ: str) -> str:

@@ -141,7 +141,8 @@ def _run(answer: Answer) -> str:
         rows = len(answer.rows) if probe.rows is None else probe.rows
         facts.append(counted(rows, "row") + (" or more" if probe.rows is None else ""))
     if probe is not None and probe.distinct_rows is not None:
-        facts.append(f"{probe.distinct_rows:,} distinct")
+        about = "about " if probe.distinct_error else ""
+        facts.append(f"{about}{probe.distinct_rows:,} distinct")
     if probe is not None and probe.dup_ratio is not None:
         facts.append(f"dup ratio {_ratio(probe.dup_ratio)}")
     if answer.applied:
