@@ -21,6 +21,7 @@ from modularsql.guard.patches import PATCHES, Patched, Result
 from modularsql.guard.policy import PatchName, Policy, StepName
 from modularsql.guard.policy_file import choose_policy
 from modularsql.guard.probe import EXPLODED, largest_table, of_failure, of_rows
+from modularsql.guard.rejecting import rejected_at
 from modularsql.guard.rescue import (
     outvote,
     probe_again,
@@ -69,16 +70,20 @@ def read(state: State) -> State:
 
 def execute(state: State) -> State:
     """Run the statement once, within the limits."""
-    if not isinstance(state.statement, Statement) or state.failure:
+    statement = state.statement
+    if not isinstance(statement, Statement) or state.failure:
         return state
     if not state.execute:
         return state.note(say.not_executed())
-    outcome = state.session.run(state.statement.text, state.session.params)
+    outcome = state.session.run(statement.text, state.session.params)
     if isinstance(outcome, Rows):
         return state._replace(rows=outcome)
     probed = None if outcome.kind == FailureKind.UNBOUND else of_failure(outcome)
     state = state._replace(failure=outcome, probe=probed)
-    return state.note(say.failed(outcome, state.session.limits))
+    finding = say.failed(outcome, state.session.limits)
+    if (place := rejected_at(outcome, statement)) is not None:
+        finding = replace(finding, line=place[0], column=place[1])
+    return state.note(finding)
 
 
 def probe(state: State) -> State:
