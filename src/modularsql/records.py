@@ -184,8 +184,9 @@ class Answer:
     """What the guard returns: rows of `final_sql`, and everything it saw on the way.
 
     `final_sql` is `sql` to the byte when nothing changed. `failure` is set when no rows came
-    back, `probe` is None when the query was not run. Times are milliseconds. `unheeded` are signs
-    that spoke for the copies and that the policy passed over (its file says which).
+    back, `probe` is None when the query was not run. Times are milliseconds. `signs` are those
+    that spoke for the copies that a repair would drop, `unheeded` those among them that the
+    policy passed over in what it applied (its file says which).
     """
 
     sql: str
@@ -204,4 +205,5 @@ class Answer:
     rescue: Rescue | None = None
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
     unheeded: tuple[str, ...] = ()

@@ -228,6 +228,7 @@ def test_a_policy_passes_over_the_signs_that_its_file_names(
 
     heeded, passed = answer('"several"'), answer(f'"several", "{sign}"')
     assert (heeded.applied, heeded.unheeded) == ((), ())
+    assert heeded.signs == passed.signs == (sign,)
     assert passed.applied
     assert passed.unheeded == (sign,)
     assert any(reason in note for note in passed.notes)

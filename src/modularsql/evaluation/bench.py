@@ -84,9 +84,9 @@ class Recalling:
         """The engine stays open: it is not ours."""
 
 
-Guarding = Callable[[Engine, Asked, "Pairing | None", str], Guarded]
+Guarding = Callable[[Engine, Asked, "Pairing | None", str, Sequence[Guarded]], Guarded]
 """What the guard makes of a prediction, from an engine, what sets a result beside gold's (None:
-there is none) and the name of a policy."""
+there is none), the name of a policy, and what came of the policies before it."""
 
 Pairing = Callable[[Rows, str], Pair]
 """A prediction's rows and its query, beside gold's."""
@@ -259,13 +259,16 @@ class _Scorer:
     def _guarded(self, one: Asked, policies: Sequence[str]) -> tuple[Guarded, ...]:
         if self._bench.guard is None or not one.sql or not one.guarded:
             return ()
-        return tuple(self._guarded_by(policy, one) for policy in policies)
+        found: list[Guarded] = []
+        for policy in policies:
+            found.append(self._guarded_by(policy, one, found))
+        return tuple(found)
 
-    def _guarded_by(self, policy: str, one: Asked) -> Guarded:
+    def _guarded_by(self, policy: str, one: Asked, before: Sequence[Guarded]) -> Guarded:
         assert self._bench.guard is not None
         pairing = None if self._gold is None else partial(self._pair, self._gold)
         try:
-            return self._bench.guard(self._desk, one, pairing, policy)
+            return self._bench.guard(self._desk, one, pairing, policy, before)
         except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
             return Guarded(policy=policy, status="died")
 

@@ -40,7 +40,7 @@ def with_open(policies: Sequence[str], settings: Settings) -> tuple[str, ...]:
     if not policies:
         return ()
     grain = any(choose_policy(name, settings).grain for name in policies)
-    ours = (GRAIN_OPEN, GRAIN_UNHEEDED, GRAIN_HEEDED) if grain else ()
+    ours = (GRAIN_OPEN, GRAIN_HEEDED, GRAIN_UNHEEDED) if grain else ()
     return tuple(dict.fromkeys((P1_OPEN, P2_OPEN, *ours, *policies)))
 
 
@@ -54,9 +54,22 @@ def _policy(name: str, settings: Settings) -> Policy:
 
 
 def guard_one(
-    engine: Engine, one: Asked, pairing: Pairing | None, name: str, settings: Settings
+    engine: Engine,
+    one: Asked,
+    pairing: Pairing | None,
+    name: str,
+    before: Sequence[Guarded],
+    *,
+    settings: Settings,
 ) -> Guarded:
-    """The outcome of one policy on one prediction, scored beside gold's rows (None: unknown)."""
+    """The outcome of one policy on one prediction, scored beside gold's rows (None: unknown).
+
+    `before`: those of the policies before it. Where no sign spoke, it is all the same who heeds it.
+    """
+    if name == GRAIN_UNHEEDED:
+        for heeded in before:
+            if heeded.policy == GRAIN_HEEDED and heeded.status != "died" and not heeded.signs:
+                return replace(heeded, policy=name)
     policy = _policy(name, settings)
     answer = Guard(engine, policy, settings).run(one.sql, question=one.question, fix=True)
     as_set, as_bag = _scores(answer, pairing)
@@ -69,7 +82,7 @@ def guard_one(
         multiset_ex=as_bag,
         ratio=_ratio(answer),
         factor=_factor(answer),
-        signs=answer.unheeded,
+        signs=answer.unheeded if name == GRAIN_UNHEEDED else answer.signs,
         probe_ms=answer.timing_ms["probe"],
         repair_ms=answer.timing_ms["repair"],
         sql=answer.final_sql if answer.final_sql != one.sql else None,

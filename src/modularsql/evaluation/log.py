@@ -60,7 +60,8 @@ class Guarded:
     `scores` are set_ex and multiset_ex of its final result (None: not known); `found` its
     findings as (rule, severity). `ratio` is the dup ratio of the final result, `factor` how often
     a row came back on average where a repair of a list changed that, `signs` are those that spoke
-    against its repairs and were passed over.
+    against its repairs; of the outcome that heeds none, those that were passed over in what it
+    applied.
     """
 
     policy: str

@@ -43,8 +43,8 @@ _UNCOUNTED = "it was not run, since the result was not counted that it is compar
 class Offer:
     """A rewrite that held its check: its result, the rule it answers, and what speaks against.
 
-    One that was not run to its end has no result, and that speaks against it. `unheeded` are signs
-    that speak against it, and that the policy passes over.
+    One that was not run to its end has no result, and that speaks against it. `signs` are those of
+    intent that do, the ones that the policy passes over among them.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Offer:
     sql: str
     result: Result | None
     doubts: tuple[str, ...] = ()
-    unheeded: tuple[Doubt, ...] = ()
+    signs: tuple[Doubt, ...] = ()
     evidence: Evidence = Evidence.OBSERVED
     finding: Finding | None = None
 
@@ -75,7 +75,10 @@ def mend(state: State) -> State:
     seen = state.seen or Seen()
     for _ in range(_MOST_ROUNDS):
         offers, notes = _offers(state, statement, now, seen)
-        state = state._replace(notes=tuple(dict.fromkeys((*state.notes, *notes))))
+        state = state._replace(
+            notes=tuple(dict.fromkeys((*state.notes, *notes))),
+            signs=tuple(dict.fromkeys((*state.signs, *(d.sign for o in offers for d in o.signs)))),
+        )
         chosen = next((offer for offer in offers if not offer.doubts), None)
         for offer in offers:
             if not (state.fix and chosen is not None) or offer is chosen:
@@ -187,15 +190,15 @@ def _undistinct(statement: Statement, now: Result, state: State, seen: Seen) -> 
     named = seen.query is not None and seen.query.block is not None and shows_name(seen.query.block)
     finding = replace(patched.finding, severity=Severity.WARNING) if named else patched.finding
     said = "somebody wrote DISTINCT, and the different values may be all that is asked for"
-    doubts, unheeded = _heard(() if named else (Doubt(WROTE_DISTINCT, said),), state)
+    signs = () if named else (Doubt(WROTE_DISTINCT, said),)
     return [
         Offer(
             name=patched.name,
             rule=finding.rule,
             sql=patched.result.sql,
             result=patched.result,
-            doubts=doubts,
-            unheeded=unheeded,
+            doubts=_heard(signs, state),
+            signs=signs,
             finding=finding,
         )
     ]
@@ -223,24 +226,22 @@ def _unmasked(statement: Statement, now: Result, state: State) -> list[Offer]:
     asked, entity = state.question, repeated.issue.entity
     # "one row per club"
     each = asked is not None and any(asks_of_each(asked, n) for s in entity for n in s.called)
-    doubts, unheeded = _heard(() if each else (Doubt(WROTE_DISTINCT, said),), state)
+    signs = () if each else (Doubt(WROTE_DISTINCT, said),)
     return [
         Offer(
             name="semi_join",
             rule="entity_merge",
             sql=after.sql,
             result=after,
-            doubts=doubts,
-            unheeded=unheeded,
+            doubts=_heard(signs, state),
+            signs=signs,
         )
     ]
 
 
-def _heard(signs: Sequence[Doubt], state: State) -> tuple[tuple[str, ...], tuple[Doubt, ...]]:
-    """What signs say, and those that the policy does not heed."""
-    passed = state.policy.unheeded
-    heard = tuple(one.reason for one in signs if one.sign not in passed)
-    return heard, tuple(one for one in signs if one.sign in passed)
+def _heard(signs: Sequence[Doubt], state: State) -> tuple[str, ...]:
+    """What those signs say that the policy heeds."""
+    return tuple(one.reason for one in signs if one.sign not in state.policy.unheeded)
 
 
 def _rewritten(
@@ -269,8 +270,7 @@ def _rewritten(
         signs = against(one.issue, state.question) if edit.promise == Promise.SET else ()
         signs += may_count_rows(one.issue, state.question)
         signs += may_look_up(one.issue, state.question)
-        heard, unheeded = _heard(signs, state)
-        doubts += heard
+        doubts += _heard(signs, state)
         doubts += _melted(name, one, done.result) + _rarely(edit, one, state)
         doubts += _by_sample(edit, one)
         offers.append(
@@ -280,7 +280,7 @@ def _rewritten(
                 sql=edit.text,
                 result=done.result,
                 doubts=doubts,
-                unheeded=unheeded,
+                signs=signs,
                 evidence=edit.evidence,
             )
         )
@@ -385,12 +385,13 @@ def _still_explodes(finding: Finding, now: Result, state: State) -> bool:
 
 def _applied(state: State, sql: str, now: Result, offer: Offer) -> State:
     """After a repair; what was said of rows cut off was about the rows before."""
-    told = (f"policy {state.policy.name} repairs although {d.reason}" for d in offer.unheeded)
+    unheeded = [doubt for doubt in offer.signs if doubt.sign in state.policy.unheeded]
+    told = (f"policy {state.policy.name} repairs although {d.reason}" for d in unheeded)
     state = state._replace(
         final_sql=sql,
         rows=now.rows,
         applied=(*state.applied, offer.name),
-        unheeded=tuple(dict.fromkeys((*state.unheeded, *(d.sign for d in offer.unheeded)))),
+        unheeded=tuple(dict.fromkeys((*state.unheeded, *(d.sign for d in unheeded)))),
         notes=tuple(dict.fromkeys((*state.notes, *told))),
         findings=tuple(f for f in state.findings if f.rule != say.TRUNCATED),
     )

@@ -342,6 +342,7 @@ def _answer(state: State, question: str | None, timing: dict[str, float], cost: 
         rescue=state.rescue,
         failure=state.failure,
         notes=state.notes,
+        signs=state.signs,
         unheeded=state.unheeded,
     )
 

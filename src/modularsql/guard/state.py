@@ -49,6 +49,7 @@ class State(NamedTuple):
     rescue: Rescue | None = None
     seen: Seen | None = None
     notes: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
     unheeded: tuple[str, ...] = ()
 
     def note(self, *found: Finding) -> "State":
