@@ -27,8 +27,9 @@ from benchmarks.corpus import SPIDER, pairs, require, spider_dev
 from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
 from modularsql.evaluation.datasets import database_file, read_dataset
+from modularsql.guard.counting import Counts
 from modularsql.guard.grain import static
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Session
 from modularsql.records import Limits
 from modularsql.rows import Rows, dup_ratio
 from modularsql.service.repairing import RepairRequest, repair

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from modularsql import Guard, Settings
-from modularsql.guard.session import Counts, Session, near_counting
+from modularsql.guard.counting import Counts, near_counting
+from modularsql.guard.session import Session
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params, Safety
 from modularsql.rows import Rows

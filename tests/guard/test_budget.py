@@ -9,10 +9,11 @@ from modularsql import Answer, Guard, Limits, Settings, Verdict
 from modularsql.catalog import Catalog
 from modularsql.declared.keyfile import read_keyfile
 from modularsql.guard import factor
+from modularsql.guard.counting import counting
 from modularsql.guard.findings import duplicates, explosion
 from modularsql.guard.policy import find_policy
 from modularsql.guard.run import STAGES
-from modularsql.guard.session import Session, counting
+from modularsql.guard.session import Session
 from modularsql.guard.verdict import verdict
 from modularsql.ports import Engine, Outcome
 from modularsql.records import Failure, FailureKind, Finding, Params, Repair, Safety, Severity

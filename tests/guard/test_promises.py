@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from modularsql.guard.counting import Counts
 from modularsql.guard.factor import Measured
 from modularsql.guard.grain import look
 from modularsql.guard.patches import Result
 from modularsql.guard.promises import Checked, check
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Session
 from modularsql.multiplicity.rewrites.edits import Edit, Promise
 from modularsql.ports import Engine
 from modularsql.records import Evidence, Limits

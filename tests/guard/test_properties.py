@@ -14,8 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from modularsql import Answer, Guard, Limits, Settings
+from modularsql.guard.counting import Counts
 from modularsql.guard.policy import find_policy
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Session
 from modularsql.ports import Engine
 from modularsql.records import Failure
 from modularsql.rows import Row, Rows, distinct_rows

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from modularsql import Limits
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.counting import Counts
+from modularsql.guard.session import Session
 from modularsql.ports import Engine
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 

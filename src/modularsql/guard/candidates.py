@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from modularsql.guard.counting import Counts, exact
 from modularsql.guard.grain import Seen, look
 from modularsql.guard.policy import Policy
 from modularsql.guard.probe import of_failure, of_rows
-from modularsql.guard.session import Counts, Session, exact
+from modularsql.guard.session import Session
 from modularsql.multiplicity.model import Query
 from modularsql.ports import Engine
 from modularsql.records import Failure, FailureKind, Limits, Params, Probe, Severity

@@ -12,7 +12,8 @@ from typing import Any
 from sqlglot import exp
 
 from modularsql.catalog import Table
-from modularsql.guard.session import COUNTING, Session, counting, seconds, why_not
+from modularsql.guard.counting import counting
+from modularsql.guard.session import COUNTING, Session, seconds, why_not
 from modularsql.multiplicity.measure import entity_rows
 from modularsql.multiplicity.model import Query
 from modularsql.multiplicity.registry import Issue

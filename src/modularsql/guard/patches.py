@@ -11,10 +11,11 @@ the paper the check also demands that no row is lost, which LIMIT could do.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from modularsql.guard.counting import Counts, exact
 from modularsql.guard.findings import distinct_drops
 from modularsql.guard.policy import PatchName, Policy
 from modularsql.guard.probe import is_repetitive
-from modularsql.guard.session import Counts, Session, exact, why_not
+from modularsql.guard.session import Session, why_not
 from modularsql.records import Failure, Finding
 from modularsql.rows import Rows, distinct_rows, dup_ratio
 from modularsql.sql.aggregates import aggregates

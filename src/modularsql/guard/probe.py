@@ -12,7 +12,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
 from modularsql.catalog import Catalog, Table
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.counting import Counts
+from modularsql.guard.session import Session
 from modularsql.records import Failure, FailureKind, Probe
 from modularsql.rows import Rows, dup_ratio
 from modularsql.sql.parse import Unparsed

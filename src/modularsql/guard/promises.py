@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from modularsql.guard.counting import exact
 from modularsql.guard.factor import Measured
 from modularsql.guard.patches import Result, Untried, rerun
-from modularsql.guard.session import COUNTING, Session, exact, why_not
+from modularsql.guard.session import COUNTING, Session, why_not
 from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.bound import written_out
 from modularsql.multiplicity.evidence import AtGrain, at_grain

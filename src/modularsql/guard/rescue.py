@@ -17,12 +17,12 @@ from modularsql.guard.choosing import (
     fewest_findings,
     lowest_dup_ratio,
 )
+from modularsql.guard.counting import exact
 from modularsql.guard.grain import Seen
 from modularsql.guard.judging import grain_judge, is_usable, judge, regenerate
-from modularsql.guard.mend import offered
+from modularsql.guard.offers import offered
 from modularsql.guard.policy import ChooserName
 from modularsql.guard.probe import OUTVOTED, of_rows, trigger_of
-from modularsql.guard.session import exact
 from modularsql.guard.state import State
 from modularsql.ports import Model
 from modularsql.records import Finding, Repair, Rescue, RescueOutcome, Safety

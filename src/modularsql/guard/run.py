@@ -13,6 +13,7 @@ from modularsql.asking.meter import Meter
 from modularsql.config import Settings
 from modularsql.guard import findings as say
 from modularsql.guard.analysing import analysed
+from modularsql.guard.counting import exact
 from modularsql.guard.evidence import explain
 from modularsql.guard.foreseen import foresee
 from modularsql.guard.mend import mend
@@ -29,7 +30,7 @@ from modularsql.guard.rescue import (
     rescue_patched,
     rescue_raw,
 )
-from modularsql.guard.session import LONGER, OUT_OF_TIME, Session, exact, why_not
+from modularsql.guard.session import LONGER, OUT_OF_TIME, Session, why_not
 from modularsql.guard.state import State
 from modularsql.guard.translating import translate
 from modularsql.guard.verdict import verdict

@@ -9,12 +9,12 @@ from math import inf
 
 from sqlglot import exp
 
+from modularsql.guard.counting import Counts, counting, counts_in, near_counting
 from modularsql.multiplicity.bound import written_out
 from modularsql.ports import Engine, Outcome, Versioned
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 from modularsql.sql.dialects import dialect_of
-from modularsql.sql.named import cte
 from modularsql.sql.plans import Plan, explaining, read_plan
 
 # DuckDB tells values of these types apart that are equal in Python.
@@ -27,15 +27,14 @@ LONGER = "it would take longer than probes may (probe_seconds, probe_times)"
 _ESTIMATED = "estimated"
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
-
 _SHARE = 0.5
 """Of what is left for probes, counting a result may take so much: joins are to be measured too."""
 
 _ERRS = 10.0
 """What is expected to be dearer than so many times the bound is not tried."""
 
-_PARTS, _NEAR = 64, 0.25
-"""Parts of an estimate; and what it takes in times of the query at least: it hands no rows over."""
+_NEAR = 0.25
+"""What an estimate takes in times of the query, at least: it hands no rows over."""
 
 _ROW = 5e-7
 """Seconds that a row takes which is read, and not handed over: what the first rows of a query took
@@ -229,7 +228,7 @@ class Session:
         asking = counting(sql, len(rows.columns), self.engine.dialect)
         if self.fix:
             outcome = self.run(asking, self.params)
-            return outcome if isinstance(outcome, Failure) else _counts(outcome)
+            return outcome if isinstance(outcome, Failure) else counts_in(outcome)
         most, own = self.left_for_probes() * _SHARE, self.own or 0.0
         cost = max(own, self.expected(asking, self.params, left=most, times=COUNTING))
         if cost > most and (near := self._near_counts(sql, rows, most)) is not None:
@@ -239,7 +238,7 @@ class Session:
         if own > most or cost > most * _ERRS:
             return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(cost, most))
         outcome = self._charged(asking, self.params, most)
-        return outcome if isinstance(outcome, Failure) else _counts(outcome)
+        return outcome if isinstance(outcome, Failure) else counts_in(outcome)
 
     def _near_counts(self, sql: str, rows: Rows, most: float) -> "Counts | None":
         """Counts with an estimate of the distinct rows; None where the engine has none in time."""
@@ -249,7 +248,7 @@ class Session:
             return None  # hashes are of bytes
         near = near_counting(sql, len(rows.columns), self.engine.dialect)
         outcome = self._charged(near, self.params, most)
-        return _counts(outcome, error) if isinstance(outcome, Rows) else None
+        return counts_in(outcome, error) if isinstance(outcome, Rows) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -296,67 +295,3 @@ def _too_dear(expected: float, left: float) -> str:
 def seconds(value: float) -> str:
     """Seconds for reading."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Rows and distinct rows of a result; `pushed_down` when the engine counted.
-
-    `error` is half the interval of an estimate of the distinct ones, as a share of it; 0 = counted.
-    """
-
-    rows: int
-    distinct: int
-    pushed_down: bool
-    error: float = 0.0
-
-
-def exact(counts: Counts | Failure) -> Counts | None:
-    """Counts that results may be compared by; None for an estimate, or none at all."""
-    return None if isinstance(counts, Failure) or counts.error else counts
-
-
-def _counts(outcome: Rows, error: float = 0.0) -> Counts:
-    total, distinct = map(int, outcome.rows[0])
-    # An estimate may say more than there can be.
-    return Counts(rows=total, distinct=min(total, distinct), pushed_down=True, error=error)
-
-
-def counting(sql: str, columns: int, dialect: str) -> str:
-    """A query for the number of rows and of distinct rows of `sql`, in one execution.
-
-    Columns are renamed, so that repeated and missing names do not matter; GROUP BY puts NULLs
-    together and compares text as the columns do. The text is put in as it is: it was run by
-    itself before, so it is one statement with its parentheses closed.
-    """
-    name, names, with_ = _named(sql, columns, dialect)
-    return (
-        f"{with_} SELECT COALESCE(SUM(n), 0), COUNT(*) "
-        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) AS g"
-    )
-
-
-def near_counting(sql: str, columns: int, dialect: str) -> str:
-    """The same with an estimate of the distinct rows, for dialects with `near_distinct`.
-
-    The rows are divided by their hash into parts, whose estimates are added: each errs by itself,
-    so their sum errs less.
-    """
-    name, names, with_ = _named(sql, columns, dialect)
-    of = dialect_of(dialect)
-    hashed = of.row_hash.format(", ".join(names))
-    return (
-        f"{with_} SELECT COALESCE(SUM(n), 0), COALESCE(SUM(d), 0) "
-        f"FROM (SELECT COUNT(*) AS n, {of.near_distinct.format('h')} AS d "
-        f"FROM (SELECT {hashed} AS h FROM {name}) AS r GROUP BY h % {_PARTS}) AS g"
-    )
-
-
-def _named(sql: str, columns: int, dialect: str) -> tuple[str, list[str], str]:
-    """A name for `sql`, names for its columns, and the WITH that gives it them."""
-    name = "q"
-    while name in sql.lower():  # a table of that name in `sql` would become this very query
-        name += "q"
-    names = [f"c{i}" for i in range(1, columns + 1)]
-    body = f"(\n{sql}\n)"
-    return name, names, f"WITH {cte(name, names, body, dialect)}"

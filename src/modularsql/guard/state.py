@@ -4,9 +4,10 @@ from functools import partial
 from typing import NamedTuple
 
 from modularsql.config import Settings
+from modularsql.guard.counting import Counts
 from modularsql.guard.grain import Seen
 from modularsql.guard.policy import Policy
-from modularsql.guard.session import Counts, Session
+from modularsql.guard.session import Session
 from modularsql.multiplicity.question import Question
 from modularsql.ports import Model
 from modularsql.records import Failure, Finding, Probe, Rescue
