@@ -3,7 +3,7 @@
     python -m benchmarks.eval > docs/eval-speed.md
 
 Times are of whole processes, start included: wall time, and the CPU time of parent and workers
-together, which other work on the machine disturbs less. The best of some runs.
+together, which other work on the machine disturbs less.
 """
 
 import ctypes
@@ -14,33 +14,39 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from benchmarks.corpus import SPIDER, require, spider_systems
 
-TIMES = 5
+TURNS = 9
 _BE_PARENT_OF_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of Linux: without it nobody counts the time of a fork server's workers."""
 
 
-def best(systems: Sequence[Path], *options: str) -> tuple[float, float]:
-    """Wall and CPU seconds of the fastest of some runs into new folders."""
-    runs = []
-    for _ in range(TIMES):
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "modularsql", "eval", str(SPIDER / "dev.json")]
-            for path in systems:
-                command += ["--pred", str(path)]
-            command += ["--db-root", str(SPIDER / "database"), "--out", folder, "--jobs", "2"]
-            before, start = os.times(), time.perf_counter()
-            subprocess.run([*command, *options], check=True, capture_output=True)
-            wall = time.perf_counter() - start
-            wait_for_orphans()
-            after = os.times()
-        spent = [after.children_user - before.children_user]
-        spent.append(after.children_system - before.children_system)
-        runs.append((wall, sum(spent)))
-    return min(wall for wall, _ in runs), min(cpu for _, cpu in runs)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Wall and CPU seconds of one run."""
+
+    wall: float
+    cpu: float
+
+
+def run(systems: Sequence[Path], *options: str) -> Spent:
+    """One run into a new folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "modularsql", "eval", str(SPIDER / "dev.json")]
+        for path in systems:
+            command += ["--pred", str(path)]
+        command += ["--db-root", str(SPIDER / "database"), "--out", folder, "--jobs", "2"]
+        before, start = os.times(), time.perf_counter()
+        subprocess.run([*command, *options], check=True, capture_output=True)
+        wall = time.perf_counter() - start
+        wait_for_orphans()
+        after = os.times()
+    user = after.children_user - before.children_user
+    return Spent(wall=wall, cpu=user + after.children_system - before.children_system)
 
 
 def wait_for_orphans() -> None:
@@ -55,18 +61,24 @@ def main() -> None:
     require()
     ctypes.CDLL(None).prctl(_BE_PARENT_OF_ORPHANS, 1, 0, 0, 0)
     systems = spider_systems()
-    one, all_ = best(systems[:1]), best(systems)
-    bare = best(systems[:1], "--metrics", "set_ex")
+    few = ("one system, Set-EX and Multiset-EX", systems[:1], ("--metrics", "set_ex"))
+    one = ("one system, all metrics", systems[:1], ())
+    runs = (few, one, (f"{len(systems)} systems, all metrics", systems, ()))
+    turns = [[run(given, *options) for _, given, options in runs] for _ in range(TURNS)]
     print("# Speed of `eval`\n")
-    print(f"Written by `python -m benchmarks.eval`; best of {TIMES}, Spider dev, `--jobs 2`, with")
-    print(f"{os.cpu_count()} cores (others may use them: then only ratios of CPU time say much).\n")
-    print("| run | wall s | CPU s | CPU, against one system |\n|---|---|---|---|")
-    for name, (wall, cpu) in (
-        ("one system, Set-EX and Multiset-EX", bare),
-        ("one system, all metrics", one),
-        (f"{len(systems)} systems, all metrics", all_),
-    ):
-        print(f"| {name} | {wall:.2f} | {cpu:.2f} | {cpu / one[1]:.2f} |")
+    print(f"Written by `python -m benchmarks.eval`; Spider dev, `--jobs 2`, {TURNS} turns in which")
+    print(f"each is run once, with {os.cpu_count()} cores (others may use them: only ratios say")
+    print("much; these are within a turn).\n")
+    print("| run | wall s, best | median | CPU s, best | wall, against one system | CPU |")
+    print("|---" * 6 + "|")
+    for (name, *_), spent in zip(runs, zip(*turns, strict=True), strict=True):
+        walls, cpus = [s.wall for s in spent], [s.cpu for s in spent]
+        wall = median(s.wall / turn[1].wall for s, turn in zip(spent, turns, strict=True))
+        cpu = median(s.cpu / turn[1].cpu for s, turn in zip(spent, turns, strict=True))
+        print(
+            f"| {name} | {min(walls):.2f} | {median(walls):.2f} | {min(cpus):.2f} "
+            f"| {wall:.2f}x | {cpu:.2f}x |"
+        )
 
 
 if __name__ == "__main__":

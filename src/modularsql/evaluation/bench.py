@@ -149,13 +149,15 @@ class _Scorer:
         self._smells = self._smelled()
 
     def records(self, batch: Batch) -> Iterator[Record]:
-        """One record for each prediction."""
+        """One record for each prediction; several with one text are scored once."""
+        scored: dict[str, Record] = {}
         for one in self._unit.asked:
             if batch.blame is not None:
                 record = self._unscored(one, Ran(status=batch.blame))
                 yield replace(record, smells=self._smells)
                 continue
-            record = self._record(one)
+            record = scored.get(one.sql) or scored.setdefault(one.sql, self._record(one))
+            record = replace(record, pair=one.pair)
             guarded = self._guarded(one, batch.policies)
             yield replace(record, guarded=guarded, smells=self._smells)
             self._desk.done_with(one.sql)
