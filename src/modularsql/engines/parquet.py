@@ -31,7 +31,9 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
     try:
         with lines.open("w", encoding="utf-8") as file:
             for row in rows:
-                named = dict(zip(columns, row, strict=True))
+                # What is left out is NULL.
+                cells = zip(columns, row, strict=True)
+                named = {name: cell for name, cell in cells if cell is not None}
                 file.write(json.dumps(named, ensure_ascii=False, allow_nan=False) + "\n")
         types = ", ".join(f"{_quoted(name)}: {_text(kind)}" for name, kind in columns.items())
         source = f"read_json({_text(str(lines))}, format='newline_delimited', columns={{{types}}}"

@@ -70,15 +70,19 @@ def verdict_rows(run: Run) -> Iterator[tuple[Any, ...]]:
     for verdict in _verdicts(run):
         question, record = verdict.question, verdict.record
         gold, pred = record.gold, record.pred
-        row = (
-            *(verdict.system, question.id, question.db, question.difficulty),
+        yield (
+            *_texts(verdict.system, question.id, question.db, question.difficulty),
             *(gold.status, pred.status),
             *(record.scores.get(name) for name in run.metrics),
             *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause),
-            *(gold.ms, pred.ms, _findings(record), list(record.smells), gold.error, pred.error),
-            *(question.question, question.hint, question.gold, verdict.pred_sql),
+            *(gold.ms, pred.ms, _findings(record), list(record.smells)),
+            *_texts(gold.error, pred.error, question.question, question.hint),
+            *_texts(question.gold, verdict.pred_sql),
         )
-        yield tuple(text(cell) if isinstance(cell, str) else cell for cell in row)
+
+
+def _texts(*values: str | None) -> Iterator[str | None]:
+    return (None if value is None else text(value) for value in values)
 
 
 def result_rows(run: Run) -> Iterator[tuple[Any, ...]]:

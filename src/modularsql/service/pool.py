@@ -187,6 +187,8 @@ class _Context(SpawnContext):
 def _start(prepare: Callable[[Settings], None], settings: Settings, scratch: str) -> None:
     prepare_worker(settings, scratch)
     prepare(settings)
+    # Trees of queries are cycles, short-lived and many: looked at rarely, they cost little memory.
+    gc.set_threshold(25_000, 20, 50)
     gc.freeze()  # what was loaded stays: the collector need not look at it again and again
 
 
