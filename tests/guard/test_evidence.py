@@ -262,7 +262,9 @@ def test_a_purse_is_a_part_of_the_budget_and_is_not_asked_again_when_empty() -> 
 
     now = 100.0
     engine: Any = Clocked()
-    session = Session(engine=engine, params=None, limits=Limits(seconds=9), clock=lambda: now)
+    session = Session(
+        engine=engine, params=None, limits=Limits(seconds=9, probe_seconds=5), clock=lambda: now
+    )
     query = parse_text("SELECT 1", "sqlite")
     for seconds, own, allowed in ((2, None, 2), (2, 0.5, 2), (4, 1, 4)):
         session.own = own

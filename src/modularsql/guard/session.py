@@ -27,7 +27,7 @@ LONGER = "it would take longer than probes may (probe_seconds, probe_times)"
 _ESTIMATED = "estimated"
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
-_SHARE = 0.5
+_SHARE = 0.75
 """Of what is left for probes, counting a result may take so much: joins are to be measured too."""
 
 _ERRS = 10.0
