@@ -34,9 +34,9 @@ for the time limit. The query is guarded once, between two runs of it alone:
 ```
 
 Looking closer may take 0.9 of what the query did (`probe_times`), so that the guard with all else
-takes at most twice its time. A repair that is estimated to take more than is left, or does take more (DuckDB: it needs
-about as long as the query here), is only suggested; under `--fix` it is no probe but the answer,
-and is run to its end. Only ratios within one run mean something.
+takes at most twice its time. A repair that is estimated to take more than is left, or does take
+more (DuckDB: it needs about as long as the query here), is only suggested; under `--fix` it is no
+probe but the answer, and is run to its end. Only ratios within one run mean something.
 
 | table | query alone | under guard | ratio | peak of our process | found | repair |
 |---|---|---|---|---|---|---|"""
