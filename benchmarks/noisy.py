@@ -103,11 +103,16 @@ def _judge(known: Known, text: str, chance: random.Random, stage: str) -> str:
     return right if chance.random() < 0.8 else "AB".replace(right, "")
 
 
+def _rescue(known: Known, text: str, chance: random.Random, stage: str) -> str:
+    return json.dumps({"choice": None, "reason": "the selected query answers it"})
+
+
 _SAY: Mapping[str, Callable[[Known, str, random.Random, str], str]] = {
     "values": _keywords,
     "linking": _link,
     "revision": _revise,
     "selection": _judge,
+    "rescue": _rescue,
 }
 
 

@@ -25,6 +25,7 @@ _STAGES = {
     "split the question into smaller ones": "generation.divide",
     "A check of this query says": "revision",
     "the letter of the better one": "selection",
+    "You choose among SQL queries": "rescue",
 }
 
 Script = Callable[[int], Model]

@@ -114,7 +114,7 @@ def engines(open_database: Callable[..., Engine]) -> dict[str, Engine]:
     return {kind: open_database(kind, database()) for kind in ("sqlite", "duckdb")}
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(["sqlite", "duckdb"]), queries(), st.sampled_from(QUESTIONS))
 def test_a_repair_keeps_its_promise_and_is_the_last_one(
     engines: dict[str, Engine], kind: str, sql: str, question: str | None

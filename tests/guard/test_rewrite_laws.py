@@ -24,7 +24,7 @@ LIMITS = Limits(seconds=10)
 OTHER_READINGS = ("move_filter_to_on", "keep_groups")
 # What these answer (LIMIT, a bare column, rows stored twice) is only on their pages.
 ON_PAGES = {"distinct_after_limit", "group_bare_columns", "top_of_group", "distinct_source"}
-CASES = 300
+CASES = 200
 SEEDS = (1, 2, 3)
 TABLES = """
 CREATE TABLE parent (id INTEGER PRIMARY KEY, name VARCHAR, size INTEGER);
