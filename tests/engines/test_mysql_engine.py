@@ -197,7 +197,8 @@ def running(text: str) -> bool:
     """Whether the server is at a query, by its own list of processes."""
     listed = (
         "SELECT COUNT(*) FROM information_schema.processlist "
-        f"WHERE command = 'Query' AND info LIKE '%{text}%' AND id <> CONNECTION_ID()"
+        f"WHERE command = 'Query' AND info LIKE '%{text}%' "
+        "AND info NOT LIKE '%processlist%'"  # nor another thread that looks
     )
     return bool(SERVER.run(SERVER.url, [listed])[0][0])
 

@@ -238,7 +238,8 @@ def running(text: str) -> float | None:
         SERVER.url,
         [
             "SELECT extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity "
-            f"WHERE state = 'active' AND query LIKE '%{text}%' AND pid <> pg_backend_pid()"
+            f"WHERE state = 'active' AND query LIKE '%{text}%' "
+            "AND query NOT LIKE '%pg_stat_activity%'"  # nor another thread that looks
         ],
     )
     return float(found[0][0]) if found else None
