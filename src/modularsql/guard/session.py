@@ -24,7 +24,6 @@ COUNTING = 3.0
 
 OUT_OF_TIME = "out of time"
 LONGER = "it would take longer than probes may (probe_seconds, probe_times)"
-_ESTIMATED = "estimated"
 _COLLATE = re.compile(r"\bcollate\b", re.IGNORECASE)
 
 _SHARE = 0.75
@@ -42,6 +41,11 @@ is mostly its start."""
 
 _CHEAP = 8
 """A probe is not asked the price of where the query could be run so often within what is left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooDear(Failure):
+    """A probe that was not begun: it was expected to take longer than it may."""
 
 
 @dataclass(slots=True)
@@ -113,7 +117,7 @@ class Session:
             self.expected(sql, params, left=left, times=times) if estimate else times * self.whole()
         )
         if expected > left:
-            return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(expected, left))
+            return _too_dear(expected, left)
         return self._charged(sql, params, left)
 
     def attempt(self, sql: str) -> Outcome:
@@ -236,7 +240,7 @@ class Session:
         # It runs the query once more, whose time is known. How much of one that was cut is still to
         # come is estimated, and estimates err: near the bound it is tried, within the bound.
         if own > most or cost > most * _ERRS:
-            return Failure(kind=FailureKind.TIMEOUT, message=_too_dear(cost, most))
+            return _too_dear(cost, most)
         outcome = self._charged(asking, self.params, most)
         return outcome if isinstance(outcome, Failure) else counts_in(outcome)
 
@@ -279,17 +283,13 @@ def why_not(outcome: "Outcome | Counts | None") -> str | None:
     """Why a probe gave nothing, where time is the reason; None where it is not."""
     if not isinstance(outcome, Failure) or outcome.kind != FailureKind.TIMEOUT:
         return None
-    return outcome.message if is_too_dear(outcome) else OUT_OF_TIME
+    return outcome.message if isinstance(outcome, TooDear) else OUT_OF_TIME
 
 
-def is_too_dear(outcome: Failure) -> bool:
-    """Whether a probe was not begun, since it was expected to take longer than it may."""
-    return outcome.message.startswith(_ESTIMATED)
-
-
-def _too_dear(expected: float, left: float) -> str:
+def _too_dear(expected: float, left: float) -> TooDear:
     may = f"{seconds(left)} s left for probes (probe_seconds, probe_times)"
-    return f"{_ESTIMATED} {seconds(expected)} s, {may}"
+    message = f"estimated {seconds(expected)} s, {may}"
+    return TooDear(kind=FailureKind.TIMEOUT, message=message)
 
 
 def seconds(value: float) -> str:
