@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.corpus import SPIDER, require, spider_systems
+from modularsql.cores import cores
 
 TURNS = 9
 _BE_PARENT_OF_ORPHANS = 36
@@ -67,7 +68,7 @@ def main() -> None:
     turns = [[run(given, *options) for _, given, options in runs] for _ in range(TURNS)]
     print("# Speed of `eval`\n")
     print(f"Written by `python -m benchmarks.eval`; Spider dev, `--jobs 2`, {TURNS} turns in which")
-    print(f"each is run once, with {os.cpu_count()} cores (others may use them: only ratios say")
+    print(f"each is run once, with {cores()} cores (others may use them: only ratios say")
     print("much; these are within a turn).\n")
     print("| run | wall s, best | median | CPU s, best | wall, against one system | CPU |")
     print("|---" * 6 + "|")

@@ -6,7 +6,6 @@ Machines differ and are shared: only the ratios mean something.
 """
 
 import json
-import os
 import resource
 import sqlite3
 import statistics
@@ -26,6 +25,7 @@ import sqlglot
 from benchmarks.corpus import SPIDER, pairs, require, spider_dev
 from modularsql import Guard, Settings, connect
 from modularsql.catalog import Catalog
+from modularsql.cores import cores
 from modularsql.evaluation.datasets import database_file, read_dataset
 from modularsql.guard.counting import Counts
 from modularsql.guard.grain import static
@@ -222,9 +222,7 @@ def main() -> None:
     print("| measured | here | wanted |\n|---|---|---|")
     for line in lines:
         print("| " + " | ".join(line) + " |")
-    print(
-        f"\nPython {sys.version.split()[0]}, sqlglot {version('sqlglot')}, {os.cpu_count()} cores"
-    )
+    print(f"\nPython {sys.version.split()[0]}, sqlglot {version('sqlglot')}, {cores()} cores")
 
 
 if __name__ == "__main__":

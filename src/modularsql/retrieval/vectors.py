@@ -6,7 +6,6 @@ one changes; docs/design/pipeline.md has the figures. Vectors are kept as 16-bit
 """
 
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import faiss
 import numpy as np
 
+from modularsql.cores import cores
 from modularsql.errors import SetupError
 from modularsql.ports import Embedder, Match
 from modularsql.retrieval.extraction import Extracted
@@ -145,9 +145,7 @@ class VectorIndex:
     def _threads(self) -> ThreadPoolExecutor:
         # A column has one thread: those of OpenMP spin while they wait for each other, which took
         # ten times the CPU time of the search.
-        return ThreadPoolExecutor(
-            os.cpu_count(), initializer=faiss.omp_set_num_threads, initargs=(1,)
-        )
+        return ThreadPoolExecutor(cores(), initializer=faiss.omp_set_num_threads, initargs=(1,))
 
     @cached_property
     def _parts(self) -> list[_Part]:

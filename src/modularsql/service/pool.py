@@ -5,7 +5,6 @@ results, or how the portion ended its process. `LocalPool` is pebble's; `cluster
 """
 
 import gc
-import os
 import signal
 import threading
 import time
@@ -151,13 +150,6 @@ class LocalPool:
     def _end(self) -> None:
         self._pool.join()
         self._scratch.close()
-
-
-def cores() -> int:
-    """The cores this process may use, where the system tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _outcome(future: "ProcessFuture[list[R]]") -> list[R] | Loss:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Generic
 
 from modularsql.config import Settings
+from modularsql.cores import cores
 from modularsql.errors import SetupError
-from modularsql.service.pool import LocalPool, Loss, Pool, Portion, R, T, cores
+from modularsql.service.pool import LocalPool, Loss, Pool, Portion, R, T
 
 OWN_WORK = 10.0
 """Seconds a task may take beyond the time limits of its queries: to open the database and to
