@@ -112,10 +112,10 @@ def batches_run(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
 
 
 @pytest.fixture
-def scored(tmp_path: Path, root: Path, batches_run: list[Batch]) -> Callable[..., Evaluated]:
-    """Score answers (by system) to gold queries on `shop`; more fields of the request by name."""
+def eval_request(tmp_path: Path, root: Path) -> Callable[..., EvalRequest]:
+    """A request to score answers (by system) to gold queries on `shop`; more fields by name."""
 
-    def call(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> Evaluated:
+    def make(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> EvalRequest:
         lines = [
             {"id": f"q{at}", "db": "shop", "gold": sql} if isinstance(sql, str | None) else sql
             for at, sql in enumerate(gold)
@@ -125,14 +125,21 @@ def scored(tmp_path: Path, root: Path, batches_run: list[Batch]) -> Callable[...
         for name, answers in systems.items():
             paths.append(tmp_path / f"{name}.json")
             paths[-1].write_text(json.dumps(answers))
-        fields = {"settings": Settings(timeout=5.0), **more}
-        request = EvalRequest(
-            dataset=str(tmp_path / "set.jsonl"),
-            predictions=paths,
-            db_root=root,
-            out=tmp_path / "run",
-            **fields,
+        fields = {"settings": Settings(jobs=1, timeout=5.0), "out": tmp_path / "run", **more}
+        return EvalRequest(
+            dataset=str(tmp_path / "set.jsonl"), predictions=paths, db_root=root, **fields
         )
-        return evaluate(request)
+
+    return make
+
+
+@pytest.fixture
+def scored(
+    eval_request: Callable[..., EvalRequest], batches_run: list[Batch]
+) -> Callable[..., Evaluated]:
+    """What comes of an `eval_request`, in this process."""
+
+    def call(gold: Sequence[Any], systems: dict[str, Sequence[Any]], **more: Any) -> Evaluated:
+        return evaluate(eval_request(gold, systems, **more))
 
     return call

@@ -68,24 +68,17 @@ Score = Callable[..., Evaluated]
 
 
 @pytest.fixture
-def scored(tmp_path: Path, root: Path) -> Score:
+def scored(eval_request: Callable[..., EvalRequest], tmp_path: Path) -> Score:
     """Score answers to pairs of database and gold query, here or on a cluster."""
 
     def call(gold: list[tuple[str, str]], answers: list[str], **settings: Any) -> Evaluated:
         lines = [{"id": f"q{at}", "db": db, "gold": sql} for at, (db, sql) in enumerate(gold)]
-        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-        (tmp_path / "one.json").write_text(json.dumps(answers))
-        name = "cluster" if settings.get("cluster") else "here"
-        return evaluate(
-            EvalRequest(
-                dataset=str(tmp_path / "set.jsonl"),
-                predictions=[tmp_path / "one.json"],
-                db_root=root,
-                out=tmp_path / name,
-                metrics=("set_ex",),
-                settings=Settings(**{"jobs": 1, **settings}),
-            )
-        )
+        fields = {
+            "out": tmp_path / ("cluster" if settings.get("cluster") else "here"),
+            "metrics": ("set_ex",),
+            "settings": Settings(**{"jobs": 1, **settings}),
+        }
+        return evaluate(eval_request(lines, {"one": answers}, **fields))
 
     return call
 

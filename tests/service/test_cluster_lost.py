@@ -1,6 +1,5 @@
 """A scheduler that is lost in the middle of a run: told in one line, and the run can go on."""
 
-import json
 import os
 import signal
 import socket
@@ -8,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,26 +52,15 @@ def scheduler() -> Iterator[tuple[str, int]]:
 
 @pytest.mark.slow
 def test_a_lost_scheduler_is_told_in_one_line_and_the_run_goes_on(
-    scheduler: tuple[str, int], tmp_path: Path, root: Path
+    scheduler: tuple[str, int], tmp_path: Path, eval_request: Callable[..., EvalRequest]
 ) -> None:
     address, process = scheduler
     sqls = [SLOW.format(at) for at in range(16)]
-    lines = [{"id": f"q{at}", "db": "shop", "gold": sql} for at, sql in enumerate(sqls)]
-    (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (tmp_path / "one.json").write_text(json.dumps(sqls))
     log = tmp_path / "run" / "log.jsonl"
 
     def run(**settings: Any) -> Any:
-        return evaluate(
-            EvalRequest(
-                dataset=str(tmp_path / "set.jsonl"),
-                predictions=[tmp_path / "one.json"],
-                db_root=root,
-                out=tmp_path / "run",
-                metrics=("set_ex",),
-                settings=Settings(jobs=1, **settings),
-            )
-        )
+        settings = {"settings": Settings(jobs=1, **settings)}
+        return evaluate(eval_request(sqls, {"one": sqls}, metrics=("set_ex",), **settings))
 
     def kill() -> None:
         while not log.exists() or not log.stat().st_size:

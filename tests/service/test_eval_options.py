@@ -1,13 +1,11 @@
 """What `eval` finds out besides, when it is asked to."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from modularsql.config import Settings
 from modularsql.errors import InputError
 from modularsql.evaluation.report.tables import report_tables
 from modularsql.evaluation.summary import summary
@@ -19,23 +17,12 @@ Options = Callable[..., Evaluated]
 
 
 @pytest.fixture
-def scored(tmp_path: Path, root: Path) -> Options:
+def scored(eval_request: Callable[..., EvalRequest]) -> Options:
     """Score (gold, answer) pairs on `shop` in one worker; further fields of the request by name."""
 
     def call(pairs: Sequence[tuple[str, str]], **more: Any) -> Evaluated:
-        lines = [{"id": f"q{at}", "db": "shop", "gold": p[0]} for at, p in enumerate(pairs)]
-        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-        (tmp_path / "one.json").write_text(json.dumps([pred for _, pred in pairs]))
-        return evaluate(
-            EvalRequest(
-                dataset=str(tmp_path / "set.jsonl"),
-                predictions=[tmp_path / "one.json"],
-                db_root=root,
-                out=tmp_path / "run",
-                settings=Settings(jobs=1, timeout=5.0),
-                **{"metrics": ("set_ex",), **more},
-            )
-        )
+        gold, answers = zip(*pairs, strict=True)
+        return evaluate(eval_request(gold, {"one": answers}, **{"metrics": ("set_ex",), **more}))
 
     return call
 

@@ -1,37 +1,56 @@
 """Spider 2.0-lite as it is published: questions in one file, gold and predictions in folders."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from modularsql.config import Settings
 from modularsql.evaluation.summary import summary
-from modularsql.service.evaluating import EvalRequest, evaluate
+from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run
 
+Published = Callable[..., Evaluated]
 
-def test_questions_with_published_gold_are_scored_and_the_others_left_out(
-    tmp_path: Path, root: Path
-) -> None:
-    gold, answers = tmp_path / "lite/evaluation_suite/gold/sql", tmp_path / "mine"
-    gold.mkdir(parents=True)
-    answers.mkdir()
-    names = ("local001", "local002", "local003")
-    lines = [{"instance_id": n, "db": "shop", "question": "How many?"} for n in names]
-    (tmp_path / "lite/spider2-lite.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (gold / "local001.sql").write_text("SELECT COUNT(*) FROM t;\n")
-    (gold / "local002.sql").write_text("SELECT b FROM t WHERE b < 2")
-    (answers / "local001.sql").write_text("SELECT 20.001, 'and more'")
-    (answers / "local002.sql").write_text("SELECT 1")
-    (answers / "local003.sql").write_text("SELECT 1")
-    done = evaluate(
-        EvalRequest(
+
+@pytest.fixture
+def published(tmp_path: Path, root: Path) -> Published:
+    """Score answers (by question) where gold is a folder of such files; more fields by name."""
+
+    def call(answers: dict[str, str], files: dict[str, str], **more: Any) -> Evaluated:
+        gold, mine = tmp_path / "lite/evaluation_suite/gold", tmp_path / "mine"
+        lines = [{"instance_id": n, "db": "shop", "question": "How many?"} for n in answers]
+        texts = {gold / name: text for name, text in files.items()}
+        texts |= {mine / f"{name}.sql": sql for name, sql in answers.items()}
+        texts[tmp_path / "lite/spider2-lite.jsonl"] = "\n".join(map(json.dumps, lines))
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        request = EvalRequest(
             dataset=str(tmp_path / "lite"),
-            predictions=[answers],
+            predictions=[mine],
             db_root=root,
             out=tmp_path / "run",
             settings=Settings(jobs=1, timeout=5.0),
-            metrics=("spider2_ex", "spider2_rows_ex"),
+            **more,
         )
+        return evaluate(request)
+
+    return call
+
+
+def test_questions_with_published_gold_are_scored_and_the_others_left_out(
+    published: Published,
+) -> None:
+    done = published(
+        {"local001": "SELECT 20.001, 'and more'", "local002": "SELECT 1", "local003": "SELECT 1"},
+        {
+            "sql/local001.sql": "SELECT COUNT(*) FROM t;\n",
+            "sql/local002.sql": "SELECT b FROM t WHERE b < 2",
+        },
+        metrics=("spider2_ex", "spider2_rows_ex"),
     )
     one = done.summary["systems"]["mine"]
     assert (one["n"], one["left_out"]) == (2, {"no_gold": 1})
@@ -39,28 +58,16 @@ def test_questions_with_published_gold_are_scored_and_the_others_left_out(
     assert len(done.run.about["inputs"]["gold"]["sql"]["sha256"]) == 64
 
 
-def published(tmp_path: Path, answers: dict[str, str], files: dict[str, str]) -> list[str]:
-    """A set of these questions with gold as Spider 2.0-lite has it; the metrics to ask for."""
-    gold, mine = tmp_path / "lite/evaluation_suite/gold", tmp_path / "mine"
-    (gold / "exec_result").mkdir(parents=True)
-    mine.mkdir()
-    lines = [{"instance_id": n, "db": "shop", "question": "How many?"} for n in answers]
-    (tmp_path / "lite/spider2-lite.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    for name, text in files.items():
-        (gold / name).write_text(text)
-    for name, sql in answers.items():
-        (mine / f"{name}.sql").write_text(sql)
-    return ["set_ex", "multiset_ex", "ordered_ex", "spider2_ex", "spider2_rows_ex", "spider_ex"]
-
-
-def test_published_results_are_gold_each_right_by_itself(tmp_path: Path, root: Path) -> None:
+def test_published_results_are_gold_each_right_by_itself(
+    published: Published, tmp_path: Path
+) -> None:
     standards = [
         {"instance_id": "one", "condition_cols": [], "ignore_order": True},
         {"instance_id": "columns", "condition_cols": [0], "ignore_order": True},
         {"instance_id": "ordered", "condition_cols": [], "ignore_order": False},
     ]
-    metrics = published(
-        tmp_path,
+    metrics = ["set_ex", "multiset_ex", "ordered_ex", "spider2_ex", "spider2_rows_ex", "spider_ex"]
+    done = published(
         {
             "one": "SELECT b FROM t WHERE b < 2",
             "columns": "SELECT 7.001, 'my own'",
@@ -79,17 +86,8 @@ def test_published_results_are_gold_each_right_by_itself(tmp_path: Path, root: P
             "exec_result/wrong.csv": "a\nX\n",
             "exec_result/unasked.csv": "a\nX\n",
         },
-    )
-    done = evaluate(
-        EvalRequest(
-            dataset=str(tmp_path / "lite"),
-            predictions=[tmp_path / "mine"],
-            db_root=root,
-            out=tmp_path / "run",
-            settings=Settings(jobs=1, timeout=5.0),
-            metrics=metrics,
-            guard=("paper",),
-        )
+        metrics=metrics,
+        guard=("paper",),
     )
     found = {
         v.question.id: [v.scores.get(name) for name in metrics]
@@ -114,40 +112,17 @@ def test_published_results_are_gold_each_right_by_itself(tmp_path: Path, root: P
     assert summary(again) == done.summary
 
 
-def test_of_several_gold_queries_one_is_enough(tmp_path: Path, root: Path) -> None:
-    lines = [
-        {"id": 1, "db": "shop", "gold": ["SELECT 1", "SELECT 2"]},
-        {"id": 2, "db": "shop", "gold": ["SELECT nope", "SELECT 2"]},
-        {"id": 3, "db": "shop", "gold": ["SELECT 1", "SELECT 2"]},
-    ]
-    (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (tmp_path / "mine.json").write_text(json.dumps(["SELECT 2", "SELECT 2", "SELECT 3"]))
-    done = evaluate(
-        EvalRequest(
-            dataset=str(tmp_path / "set.jsonl"),
-            predictions=[tmp_path / "mine.json"],
-            db_root=root,
-            out=tmp_path / "run",
-            settings=Settings(jobs=1, timeout=5.0),
-            metrics=["set_ex"],
-            smells=True,
-        )
-    )
+def test_of_several_gold_queries_one_is_enough(eval_request: Callable[..., EvalRequest]) -> None:
+    gold = [["SELECT 1", "SELECT 2"], ["SELECT nope", "SELECT 2"], ["SELECT 1", "SELECT 2"]]
+    lines = [{"id": at, "db": "shop", "gold": sqls} for at, sqls in enumerate(gold)]
+    answers = {"mine": ["SELECT 2", "SELECT 2", "SELECT 3"]}
+    done = evaluate(eval_request(lines, answers, metrics=["set_ex"], smells=True))
     assert [v.scores["set_ex"] for v in done.run.verdicts["mine"]] == [1.0, 1.0, 0.0]
     assert done.summary["systems"]["mine"]["n"] == 3
 
 
-def test_a_result_that_is_no_table_leaves_its_question_out(tmp_path: Path, root: Path) -> None:
-    published(tmp_path, {"one": "SELECT 1"}, {"exec_result/one.csv": ""})
-    done = evaluate(
-        EvalRequest(
-            dataset=str(tmp_path / "lite"),
-            predictions=[tmp_path / "mine"],
-            db_root=root,
-            out=tmp_path / "run",
-            settings=Settings(jobs=1, timeout=5.0),
-        )
-    )
+def test_a_result_that_is_no_table_leaves_its_question_out(published: Published) -> None:
+    done = published({"one": "SELECT 1"}, {"exec_result/one.csv": ""})
     (verdict,) = done.run.verdicts["mine"]
     assert (verdict.record.gold.status, done.summary["systems"]["mine"]["n"]) == ("error", 0)
     assert "is empty" in (verdict.record.gold.error or "")

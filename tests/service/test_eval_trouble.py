@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,25 +23,16 @@ HANGS = "SELECT instr(hex(zeroblob(2000000)), hex(zeroblob(999999)) || 'x')"
 BOMB = "SELECT hex(zeroblob(8000000)) FROM t"
 
 
+Make = Callable[..., EvalRequest]
+
+
 @pytest.fixture
-def request_of(tmp_path: Path, root: Path) -> Callable[..., EvalRequest]:
-    def make(gold: Sequence[str], answers: Sequence[str], **settings: float) -> EvalRequest:
-        lines = [{"id": f"q{at}", "db": "shop", "gold": sql} for at, sql in enumerate(gold)]
-        (tmp_path / "set.jsonl").write_text("\n".join(map(json.dumps, lines)))
-        (tmp_path / "one.json").write_text(json.dumps(list(answers)))
-        return EvalRequest(
-            dataset=str(tmp_path / "set.jsonl"),
-            predictions=[tmp_path / "one.json"],
-            db_root=root,
-            out=tmp_path / "run",
-            settings=Settings(jobs=2, **settings),  # type: ignore[arg-type]
-            metrics=("set_ex",),
-        )
+def request_of(eval_request: Make) -> Make:
+    def make(gold: Sequence[str], answers: Sequence[str], **settings: Any) -> EvalRequest:
+        fields = {"settings": Settings(jobs=2, **settings), "metrics": ("set_ex",)}
+        return eval_request(gold, {"one": answers}, **fields)
 
     return make
-
-
-Make = Callable[..., EvalRequest]
 
 
 def statuses(done: Evaluated) -> list[tuple[str, str, float | None]]:
