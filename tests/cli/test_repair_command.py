@@ -13,7 +13,7 @@ import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-SKIPPED = "the rescue was skipped: there are no candidates (--candidates, --pools)"
+SKIPPED = "the rescue was skipped: there are no candidates (--pools)"
 COPIES = "SELECT c.name FROM customer c JOIN orders o ON o.customer = c.id"
 
 

@@ -161,9 +161,7 @@ def test_a_pool_where_all_fail_or_nothing_is_in_it(run: Run) -> None:
     assert (outcome(answer), answer.final_sql) == ("no_healthy_candidate", BROKEN)
     empty = run(BROKEN, [], "0")
     assert empty.rescue is None
-    assert empty.notes == (
-        "the rescue was skipped: there are no candidates (--candidates, --pools)",
-    )
+    assert empty.notes == ("the rescue was skipped: there are no candidates (--candidates)",)
 
 
 def test_without_a_model_the_output_says_so(engine: Engine) -> None:

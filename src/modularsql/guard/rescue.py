@@ -175,7 +175,7 @@ def _is_heard(state: State, trigger: str) -> bool:
 
 def _missing(by: ChooserName, state: State) -> str | None:
     if by != "regenerate" and not state.candidates:
-        return "there are no candidates (--candidates, --pools)"
+        return f"there are no candidates ({state.candidates_from})"
     if by not in RULES and state.model is None:
         return "there is no model to ask (--model)"
     return None

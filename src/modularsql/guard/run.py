@@ -271,6 +271,7 @@ class Guard:
         question: str | None = None,
         hint: str = "",
         candidates: Sequence[str] = (),
+        candidates_from: str = "--candidates",
         params: Params = None,
         fix: bool = False,
         allow: Sequence[str] = (),
@@ -279,7 +280,8 @@ class Guard:
         """Guard one query and return its rows with all that was found.
 
         `question` is what was asked in words: it decides whether copies are wanted. `candidates`
-        are other queries for it, of which a rescue may choose; `hint` is more for a judge to know.
+        are other queries for it, of which a rescue may choose; where there are none, a note names
+        what they would come from. `hint` is more for a judge to know.
         `params` are values for bound parameters, by name or position. With `fix` a repair that
         held its check is applied, else it is only offered. `allow` names rules to be silent.
         """
@@ -298,6 +300,7 @@ class Guard:
             asked=question or "",
             hint=hint,
             candidates=tuple(candidates),
+            candidates_from=candidates_from,
             model=meter,
         )
         timing = dict.fromkeys((*(name for name, _ in STAGES), "rescue", "repair"), 0.0)

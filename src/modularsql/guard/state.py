@@ -21,7 +21,8 @@ class State(NamedTuple):
 
     `allowed` and `notes_in_sql` say which rules are to be silent.
     `probe` is about the query as given; `now` about the one that stands in its place, `raw` is the
-    state before patches. `asked` and `hint` are words for a model.
+    state before patches. `asked` and `hint` are words for a model,
+    `candidates_from` one for the user: what gives candidates.
     """
 
     sql: str
@@ -44,6 +45,7 @@ class State(NamedTuple):
     asked: str = ""
     hint: str = ""
     candidates: tuple[str, ...] = ()
+    candidates_from: str = ""
     model: Model | None = None
     raw: "State | None" = None
     now: Probe | None = None

@@ -124,6 +124,7 @@ def guarded(task: Task) -> Repaired:
                 question=task.question,
                 hint=task.hint,
                 candidates=task.candidates,
+                candidates_from="--pools",
                 fix=True,
             )
     except ModularSqlError as error:
