@@ -143,7 +143,7 @@ class Settings:
     show_values: str = _text("yes", "Whether models see values of the data", ("yes", "no"))
     telemetry: str = _text(
         "off",
-        "OpenTelemetry spans (ask): off, on, or content, which has the texts too",
+        "OpenTelemetry spans (ask, guard, repair): off, on, or content: the texts too",
         ("off", "on", "content"),
     )
     ask_workers: int = _number(16, "Threads that work on one question", 1, 256)

@@ -13,21 +13,7 @@ from modularsql.pipeline.run import ask
 from modularsql.ports import ChatRequest, Message
 from modularsql.records import Limits
 
-sdk = pytest.importorskip("opentelemetry.sdk.trace")
 SQL = "SELECT name FROM customer WHERE town = 'Bonn'"
-
-
-@pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Spans that are over, kept in memory."""
-    from opentelemetry import trace
-    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-    kept, provider = InMemorySpanExporter(), sdk.TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(kept))
-    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    return kept
 
 
 def run(shop: Any, content: bool) -> None:

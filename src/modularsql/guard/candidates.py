@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
 from modularsql.guard.counting import Counts, exact
@@ -90,7 +91,9 @@ class Trial:
                 return self.one(sql, replace(self.limits, seconds=seconds))
 
         with ThreadPoolExecutor(min(AT_ONCE, len(different))) as threads:
-            tried = dict(zip(different, threads.map(one, different), strict=True))
+            # In the caller's context, so that spans of telemetry stand where they belong.
+            futures = [threads.submit(copy_context().run, one, sql) for sql in different]
+        tried = {sql: future.result() for sql, future in zip(different, futures, strict=True)}
         return tuple(tried[sql] for sql in sqls)
 
     def one(self, sql: str, limits: Limits) -> Tried:

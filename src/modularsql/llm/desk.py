@@ -8,6 +8,8 @@ import multiprocessing
 import secrets
 import threading
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from multiprocessing.connection import Client, Connection, Listener
 from types import TracebackType
 from typing import Any
@@ -27,6 +29,8 @@ class ModelDesk:
         self._key = secrets.token_bytes(32)
         self._listener = Listener(None if host is None else (host, 0), authkey=self._key)
         self._closed = False
+        # Spans of telemetry belong to what the desk was opened for.
+        self._context = copy_context()
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
     def door(self) -> "DeskModel":
@@ -41,7 +45,8 @@ class ModelDesk:
             if self._closed:  # looked at after a call: the one that ends this must be taken
                 return
             if caller is not None:
-                threading.Thread(target=self._serve, args=(caller,), daemon=True).start()
+                serve = partial(self._context.copy().run, self._serve, caller)
+                threading.Thread(target=serve, daemon=True).start()
 
     def _serve(self, caller: "Connection[Any, Any]") -> None:
         with suppress(*_GONE), caller:

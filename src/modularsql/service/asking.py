@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,10 @@ from modularsql.catalog import Catalog
 from modularsql.config import Settings
 from modularsql.declared.descriptions import FOLDER, read_descriptions, with_descriptions
 from modularsql.engines.isolated import IsolatedEngine
-from modularsql.engines.telemetry import TracedEngine
 from modularsql.errors import InputError, ModularSqlError, SetupError
 from modularsql.guard.run import Guard
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
-from modularsql.llm.telemetry import TracedModel, span
 from modularsql.pipeline.context import cut_short, masked
 from modularsql.pipeline.deps import Deps
 from modularsql.pipeline.parts import check_parts, parts_left_out
@@ -32,6 +30,7 @@ from modularsql.retrieval.merged import Merged
 from modularsql.service.embedding import connect_embedder
 from modularsql.service.indexing import index_path, vector_index, vectors_path
 from modularsql.service.jsonable import SCHEMA_VERSION, answer_json
+from modularsql.service.telemetry import traced_engine, traced_model, whole
 
 _LONGEST_TEXT = 1_000_000
 _NOTHING = "no candidate was written"
@@ -84,7 +83,7 @@ class Conversation:
         """
         if not question.strip():
             raise InputError("the question is empty", "write what you want to know")
-        with nullcontext() if self.request.settings.telemetry == "off" else span("ask"):
+        with whole("ask", self.request.settings):
             asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
         keep(asked.trace)
         path = self.request.trace
@@ -133,11 +132,9 @@ def conversation(request: AskRequest, engine: Engine | None = None) -> Iterator[
     if model is None:
         raise SetupError("ask needs a model", "give --model NAME, or set MODULARSQL_MODEL", "model")
     definitions = _text(request.definitions) if request.definitions else ""
+    model = traced_model(model, request.settings)
     engine = engine or open_database(request.target, request.settings)
-    if request.settings.telemetry != "off":
-        content = request.settings.telemetry == "content"
-        model = TracedModel(model, content=content)
-        engine = TracedEngine(engine, content=content)
+    engine = traced_engine(engine, request.settings)
     with Guard(engine, settings=request.settings) as guard:
         deps = _deps(request, model, guard, definitions)
         yield Conversation(request=request, deps=deps, advice=_advice(request))

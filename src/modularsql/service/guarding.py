@@ -25,6 +25,7 @@ from modularsql.ports import Cautious, Engine
 from modularsql.records import Answer, FailureKind, Params, Severity, Verdict
 from modularsql.service.keyed import KeyedEngine
 from modularsql.service.ruling import check_names
+from modularsql.service.telemetry import traced_engine, traced_model, whole
 
 _LONGEST_SQL = 10_000_000
 """Bytes read of a file or standard input; databases take less."""
@@ -56,8 +57,13 @@ def guard(request: GuardRequest) -> Answer:
     keys = None if request.keys is None else read_keys(request.keys, Path(shown).stem)
     candidates = () if request.candidates is None else read_candidates(request.candidates)
     model = connect_model(request.settings)
-    engine = _engine(request, several=bool(candidates))
-    with Guard(engine, settings=request.settings, model=model) as door:
+    if model is not None:
+        model = traced_model(model, request.settings)
+    engine = traced_engine(_engine(request, several=bool(candidates)), request.settings)
+    with (
+        whole("guard", request.settings),
+        Guard(engine, settings=request.settings, model=model) as door,
+    ):
         problems = engine.warnings() if isinstance(engine, Cautious) else ()
         if keys is not None:
             door.engine = keyed = KeyedEngine(engine, keys, request.settings.limits())

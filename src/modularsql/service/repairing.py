@@ -29,6 +29,7 @@ from modularsql.service.in_workers import Repaired, Task, guard_all
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.rescuing import RescueSummary
 from modularsql.service.sources import check_root, find_databases
+from modularsql.service.telemetry import traced_model, whole
 
 Progress = Callable[[int, int], None]
 """Called with the number of questions done and of all."""
@@ -117,6 +118,8 @@ def repair(request: RepairRequest) -> RepairSummary:
     databases = {name: next(iter(found), None) for name, found in files.items()}
     pools = {} if request.pools is None else read_pools(request.pools, dataset)
     model = connect_model(request.settings)
+    if model is not None:
+        model = traced_model(model, request.settings)
     read = (predictions.path, dataset.path, *chain.from_iterable(files.values()))
     _check_is_new(request.out, read)
     check_out(predictions, request.out)
@@ -130,7 +133,10 @@ def repair(request: RepairRequest) -> RepairSummary:
     summary.rescue = RescueSummary(pools=len(pools), model=request.settings.model)
     sqls: dict[str, str] = {}
     given = _Given(predictions=predictions, dataset=dataset, databases=databases, pools=pools)
-    with closing(_guarded(given, request.settings, model)) as results:
+    with (
+        whole("repair", request.settings),
+        closing(_guarded(given, request.settings, model)) as results,
+    ):
         for done, (question, one) in enumerate(results, 1):
             summary.add(one)
             _take(question, one, predictions, sqls, summary)
