@@ -5,7 +5,7 @@ no schema file, and some names without parentheses are functions.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from modularsql.catalog import Catalog
 from modularsql.guard import findings as say
-from modularsql.multiplicity.model import Block, Query, Source
+from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
+from modularsql.multiplicity.rewrites.edits import bare_column, column, declared
 from modularsql.multiplicity.words import names
 from modularsql.records import Failure, Finding
 from modularsql.sql.dialects import dialect_of
@@ -21,6 +22,7 @@ from modularsql.sql.parse import begins_at
 from modularsql.sql.statement import Statement
 
 _MOST = 8  # names that a message lists
+_HOME = ("main", "public")  # schemas whose tables need no name before them
 
 
 def absent(query: Query, statement: Statement, catalog: Catalog) -> dict[str, Finding]:
@@ -79,46 +81,74 @@ def _told(
         place = statement.place(begins_at(node))
         if isinstance(node, exp.Table):
             name = ".".join(part.name for part in node.parts)
-            near = _near(node.name, [table.name for table in catalog])
-            yield what, node, say.unknown_table(name, near, place)
+            yield what, node, say.unknown_table(name, _near_table(node, catalog), place)
         else:
             lacks_source = node.table and _source(node, block) is None
             tell = _unknown_source if lacks_source else _unknown_column
             yield what, node, tell(node, block, catalog, place)
-    for what, (column, sources) in block.ambiguous.items():
-        place = statement.place(begins_at(column))
-        homes = [(names((source,), block), f"{source.alias}.{column.name}") for source in sources]
-        yield what, column, say.ambiguous_column(column.name, homes, place)
+    for what, (node, sources) in block.ambiguous.items():
+        place = statement.place(begins_at(node))
+        homes = [(names((s,), block), _qualified(s, node.name, catalog)) for s in sources]
+        yield what, node, say.ambiguous_column(node.name, homes, place)
 
 
 def _unknown_source(node: exp.Column, block: Block, catalog: Catalog, place: say.Place) -> Finding:
     """The name before the dot is that of nothing in FROM."""
-    home = _home(node, block)
-    near = home.alias if home else _near(node.table, [s.alias for s in block.sources])
-    return say.unknown_source(
-        node.table,
-        node.name,
-        near and f"{near}.{node.name}",
-        place,
-        is_table=catalog.table(node.table) is not None,
-    )
+    is_table = catalog.table(node.table) is not None
+    called = {name.casefold(): s for s in reversed(block.sources) for name in (s.name, s.alias)}
+    # Who names another table rightly does not mean one that is called nearly so.
+    likely = node.table.casefold() if is_table else _near(node.table, list(called))
+    meant, name = called.get(likely or ""), node.name.casefold()
+    may_have = meant is not None and (name in meant.columns or not meant.complete)
+    home = meant if may_have else _home(node, block)
+    near = None
+    if home is not None:
+        near = _qualified(home, node.name, catalog)
+    elif meant is not None and (known := _near(node.name, _spelled(meant))):
+        near = _qualified(meant, known, catalog)
+    return say.unknown_source(node.table, node.name, near, place, is_table=is_table)
 
 
 def _unknown_column(node: exp.Column, block: Block, catalog: Catalog, place: say.Place) -> Finding:
     name = ".".join(part.name for part in node.parts)
     if (home := _home(node, block)) is not None:
-        return say.unknown_column(name, f"{home.alias}.{node.name}", place)
+        return say.unknown_column(name, _qualified(home, node.name, catalog), place)
     near = _near(node.name, _columns(node, block))
-    return say.unknown_column(
-        name, near and (f"{node.table}.{near}" if node.table else near), place
-    )
+    if near is None:
+        return say.unknown_column(name, None, place)
+    homes = [s for s in _sources(node, block) if near.casefold() in s.columns]
+    if node.table or len(homes) > 1:
+        return say.unknown_column(name, _qualified(homes[0], near, catalog), place)
+    return say.unknown_column(name, bare_column(homes[0], near, catalog.dialect), place)
+
+
+def _near_table(node: exp.Table, catalog: Catalog) -> str | None:
+    """A table of nearly that name, first of the schema that is named; as SQL."""
+    inside = [t for t in catalog if node.db and t.schema.casefold() == node.db.casefold()]
+    for tables in (inside, list(catalog)):
+        known = {table.name: table for table in reversed(tables)}
+        near = known.get(_near(node.name, list(known)) or "")
+        if near is not None:
+            is_far = near.schema not in _HOME and any(t.schema != near.schema for t in catalog)
+            parts = (near.schema, near.name) if near in inside or is_far else (near.name,)
+            return ".".join(declared(part, catalog.dialect) for part in parts)
+    return None
+
+
+def _qualified(source: Source, name: str, catalog: Catalog) -> str:
+    """A column as SQL, with the name of its source if that has one."""
+    return (column if source.alias else bare_column)(source, name, catalog.dialect)
+
+
+def _sources(node: exp.Column, block: Block) -> Sequence[Source]:
+    """What a column can be of: its table, or all that is read."""
+    source = _source(node, block)
+    return block.sources if source is None else (source,)
 
 
 def _columns(node: exp.Column, block: Block) -> list[str]:
-    """The columns that a name can be of: those of its table, or of all that are read."""
-    source = _source(node, block)
-    sources = block.sources if source is None else (source,)
-    return list(dict.fromkeys(column for one in sources for column in _spelled(one)))
+    """The columns that a name can be of."""
+    return list(dict.fromkeys(c for source in _sources(node, block) for c in _spelled(source)))
 
 
 def _home(node: exp.Column, block: Block) -> Source | None:
@@ -146,7 +176,8 @@ def _spelled(source: Source) -> list[str]:
     table = source.table
     known = {column.name.casefold(): column.name for column in table.columns} if table else {}
     row_id = (table.row_id or "").casefold() if table else ""
-    return [known.get(name, name) for name in source.columns if name != row_id]
+    spelled = (name for name in source.columns if name != row_id and not name.startswith(UNNAMED))
+    return [known.get(name, name) for name in spelled]
 
 
 def _is_own(node: exp.Table | exp.Column, dialect: str) -> bool:

@@ -146,10 +146,20 @@ def written(name: str, dialect: str) -> str:
 def column(source: Source, name: str, dialect: str) -> str:
     """A column of a source as SQL, qualified; in quotes where the dialect folds its name."""
     alias = source.qualifier.sql(dialect=dialect)
-    declared = source.table.column(name) if source.table is not None else None
-    if declared is not None and is_folded(declared.name, dialect):
-        return f"{alias}.{exp.to_identifier(declared.name, quoted=True).sql(dialect=dialect)}"
-    return f"{alias}.{written(name, dialect)}"
+    return f"{alias}.{bare_column(source, name, dialect)}"
+
+
+def bare_column(source: Source, name: str, dialect: str) -> str:
+    """The same without the source's name."""
+    known = source.table.column(name) if source.table is not None else None
+    return declared(known.name, dialect) if known is not None else written(name, dialect)
+
+
+def declared(name: str, dialect: str) -> str:
+    """The name of a table or column as SQL; in quotes also where the dialect folds it."""
+    if is_folded(name, dialect):
+        return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
+    return written(name, dialect)
 
 
 def has_positions(select: exp.Expr) -> bool:
