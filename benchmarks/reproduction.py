@@ -20,6 +20,7 @@ from modularsql.evaluation.report import tables
 from modularsql.evaluation.run import Run, Verdict
 from modularsql.evaluation.studies import detector, stages, thresholds
 from modularsql.evaluation.studies.outcomes import effect, p1, untouched
+from modularsql.evaluation.summary import summary
 from modularsql.evaluation.table import Table, markdown
 from modularsql.service.evaluating import EvalRequest, evaluate
 
@@ -215,7 +216,7 @@ def ours(found: Run) -> list[str]:
     return [
         markdown(table)
         for table in (
-            tables.scores(found),
+            tables.scores(summary(found)["systems"]),
             detector.flags(systems),
             detector.reasons(systems),
             stages.stages(systems, POLICIES),

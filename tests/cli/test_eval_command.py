@@ -27,9 +27,10 @@ def test_scores_are_printed_with_what_a_reader_must_know(run: Run, files: list[s
     ran = run("eval", *files)
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = {line.split("│")[0].strip(): line for line in ran.stdout.splitlines()}
-    assert lines["set_ex"].endswith("100.0")
-    assert lines["multiset_ex"].endswith("0.0")
-    assert lines["MBS"].endswith("1")
+    assert [cell.strip() for cell in lines["pred"].split("│")[4:6]] == ["100.00", "1"]
+    assert lines["set_ex"].endswith(" 100.00")
+    assert lines["multiset_ex"].endswith(" 0.00")
+    assert "modularsql report run" in ran.stdout
     assert "databases not found: gone" in ran.stdout
     assert "1 of 2 answers scored" in ran.stdout
 
@@ -90,6 +91,26 @@ def test_max_rows_are_the_rows_that_are_compared(
     assert record["inputs"]["settings"]["score_rows"] == 1
 
 
+def test_every_score_of_many_systems_fits_a_narrow_terminal(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
+    names = [f"a-system-with-a-long-name-{letter}" for letter in "abcdefgh"]
+    more = []
+    for name in names:
+        (tmp_path / f"{name}.json").write_text((tmp_path / "pred.json").read_text())
+        more += ["--pred", f"{name}.json"]
+    ran = run("eval", *files, *more, "--metrics", "ordered_ex", COLUMNS="80")
+    lines = ran.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line.startswith(("row ", "…"))]
+    heads = [line for line in lines if line.startswith("metric")]
+    shown = [cell.strip() for line in heads for cell in line.split("│")[1:]]
+    assert shown == ["pred", *names]
+    scores = [line for line in lines if line.startswith("multiset_ex")]
+    assert len(scores) == len(heads)
+    assert sum(line.count(" 0.00") for line in scores) == 9
+
+
 @pytest.mark.parametrize("command", [("report", "r"), ("compare", "r", "r"), ("calibrate", "r")])
 def test_a_settings_file_that_is_wrong_is_said_by_each_command(
     run: Run, tmp_path: Path, command: tuple[str, ...]
@@ -116,7 +137,7 @@ def test_report_writes_its_files_and_prints_its_tables(
     ran = run("report", "run")
     assert (ran.returncode, ran.stderr) == (0, "")
     pairs = json.loads(run("report", "run", "--format", "json").stdout)["tables"]["agreement"]
-    assert f"… {len(pairs) - 30} more rows (--format json has them)" in ran.stdout
+    assert f"… {len(pairs) - 40} more rows (report.md has them)" in ran.stdout
     assert pairs[0]["metric"] in ran.stdout
     page = (tmp_path / "run" / "report.md").read_text("utf-8")
     assert f"| {pairs[-1]['metric']} | {pairs[-1]['other']} |" in page

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from modularsql.cli.progress import progress
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SKIPPED = "the rescue was skipped: there are no candidates (--pools)"
@@ -73,7 +75,7 @@ def test_a_set_that_cannot_be_read_is_one_line(run: Run, files: list[str], tmp_p
     (tmp_path / "pred.txt").write_text("SELECT 1\n")
     ran = run("repair", *files)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
-    assert "predictions: 1 entries, data set: 3 questions; missing: 1, 2" in ran.stderr
+    assert "predictions: 1 entry, data set: 3 questions; missing: 1, 2" in ran.stderr
     assert not (tmp_path / "out.txt").exists()
 
 
@@ -102,3 +104,17 @@ def test_progress_shows_on_a_terminal_only(files: list[str], tmp_path: Path) -> 
     out, _ = process.communicate()
     assert json.loads(out)["changed"] == 1
     assert b"3/3" in shown
+
+
+def test_long_words_leave_the_bar_its_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for name, value in (("COLUMNS", "60"), ("FORCE_COLOR", "1"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    with progress("pairs") as show:
+        assert show is not None
+        show(7, 9, "scores so far: " + ", ".join(f"system-{at} 50.0" for at in range(20)))
+    shown = capsys.readouterr().err
+    assert "7/9" in shown
+    assert "system-19 50.0" in shown

@@ -53,7 +53,8 @@ def evil_run() -> Run:
 
 
 def html_of(run: Run, bundle: str = "") -> str:
-    return page(run, report_tables(run), charts(run), ["a note"], bundle)
+    tables = report_tables(run)
+    return page(run, tables, charts(run, tables), ["a note"], bundle)
 
 
 def data_of(html: str) -> Any:
@@ -119,7 +120,7 @@ def test_the_page_may_load_nothing_and_names_no_address_to_load() -> None:
 
 def test_charts_are_valid_and_need_no_network() -> None:
     vl_convert = pytest.importorskip("vl_convert")
-    found = charts(full_run())
+    found = charts(full_run(), report_tables(full_run()))
     assert [chart.title for chart in found][:2] == [
         "Set-EX and Multiset-EX, with 95 % intervals",
         "Why results differ",

@@ -113,3 +113,13 @@ def test_metrics_with_an_option_say_which(scored: Options, name: str, option: st
     with pytest.raises(InputError) as raised:
         scored(PAIRS[:1], metrics=(name,))
     assert option in str(raised.value.hint)
+
+
+def test_rows_in_another_order_are_kept_and_marked_by_their_place(scored: Options) -> None:
+    ordered = "SELECT b FROM t WHERE b < 3 ORDER BY b"
+    done = scored([(ordered, f"{ordered} DESC")])
+    (verdict,) = done.run.verdicts["one"]
+    assert verdict.record.cause == "order"
+    for side in (verdict.record.gold_side, verdict.record.pred_side):
+        assert side is not None
+        assert side.differs == (True, False, True)

@@ -123,7 +123,9 @@ def test_every_statement_of_a_database_is_run_once(
 
 def test_the_denominator_leaves_out_gold_that_cannot_run(scored: Scored) -> None:
     gone = {"id": "q3", "db": "elsewhere", "gold": ALL}
-    one = scored([ALL, "SELECT nope", None, gone], {"one": [ALL] * 4}).summary["systems"]["one"]
+    done = scored([ALL, "SELECT nope", None, gone], {"one": [ALL] * 4})
+    one = done.summary["systems"]["one"]
+    assert "gold that is missing or does not run, left out: q1, q2" in done.notes
     assert (one["questions"], one["n"], one["set_ex"]) == (4, 1, 1.0)
     assert one["left_out"] == {"error": 1, "no_gold": 1, "no_database": 1}
 
@@ -351,7 +353,12 @@ def test_pools_have_an_upper_bound_and_a_mean(scored: Scored, tmp_path: Path) ->
     ]
     (tmp_path / "pool.jsonl").write_text("\n".join(map(json.dumps, pools)))
     answers = {"one": [COPIES] * 3}
-    done = scored([ALL] * 3, answers, pools=[tmp_path / "pool.jsonl"])
+    watched: set[str] = set()
+    more = {"progress": lambda now: watched.update(now.right)}
+    done = scored([ALL] * 3, answers, pools=[tmp_path / "pool.jsonl"], **more)
+    assert watched == {"one"}
+    (shown,) = [one for one in done.tables if one.name == "pool_pool"]
+    assert shown.records()[0]["upper"] == done.summary["pools"]["pool"]["set_ex"]["upper"]
     found = done.summary["pools"]["pool"]
     assert (found["n"], found["candidates"]) == (2, 5)
     assert found["multiset_ex"] == {"upper": 0.5, "mean": pytest.approx(1 / 3), "first": 0.0}

@@ -14,6 +14,7 @@ from modularsql.cli.common import (
     format_option,
     output,
     print_json,
+    printable,
     reporting,
     setting_option,
     settings_of,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 PRESETS: Mapping[str, Mapping[str, Any]] = {"paper": {"timeout": 5.0}}
 """Settings that a preset gives where no flag does."""
 
-_POOL = ("upper", "mean", "first")
 _FILE = click.Path(path_type=Path)
 
 
@@ -174,11 +174,12 @@ def _shown(show: Show | None) -> "Any":
         return None
 
     def standing(now: "Standing") -> None:
-        words = "  ".join(
-            f"{name} {100 * right[1] / right[0]:.1f}/{100 * right[2] / right[0]:.1f}"
+        words = ", ".join(
+            f"{printable(name)} {100 * right[1] / right[0]:.1f}/{100 * right[2] / right[0]:.1f}"
             for name, right in now.right.items()
             if right[0]
         )
+        words = f"Set-EX/Multiset-EX so far: {words}" if words else ""
         if now.timing:
             words = "timing right answers"
         show(now.done, now.total, words)
@@ -187,38 +188,16 @@ def _shown(show: Show | None) -> "Any":
 
 
 def _print(screen: "Screen", done: "Evaluated", out: Path) -> None:
-    from modularsql.cli.table import print_rows
+    from modularsql.cli.table import print_table
 
-    systems = done.summary["systems"]
-    rows: list[tuple[Any, ...]] = [("n", *(one["n"] for one in systems.values()))]
-    rows += [
-        (metric, *(_percent(one[metric]) for one in systems.values()))
-        for metric in done.run.metrics
-    ]
-    rows += [
-        ("gap", *(_percent(one["gap"]) for one in systems.values())),
-        ("MBS", *(one["mbs"] for one in systems.values())),
-    ]
-    print_rows(screen, ("", *systems), rows, most=len(rows))
-    for name, one in done.summary["pools"].items():
-        shown = [(m, *(_percent(one[m][what]) for what in _POOL)) for m in done.run.metrics]
-        head = counted(one["candidates"], "candidate")
-        screen.say(f"pool {name}: {head} for {counted(one['n'], 'question')}", "bold")
-        print_rows(screen, ("", *_POOL), shown, most=len(shown))
-    if done.run.smelled:
-        parts = [one["clean"] for one in systems.values()]
-        clean = [("n", *(one["n"] for one in parts))]
-        clean += [(m, *(_percent(one[m]) for one in parts)) for m in ("set_ex", "multiset_ex")]
-        screen.say("without gold that smells", "bold")
-        print_rows(screen, ("", *systems), clean, most=len(clean))
+    for table in done.tables:
+        print_table(screen, table)
     for note in done.notes:
-        screen.words(f"note: {note}", by=2)
+        screen.words(f"note: {note}")
+    systems = done.summary["systems"]
     scored = sum(one["n"] for one in systems.values())
     answers = counted(sum(one["questions"] for one in systems.values()), "answer")
     resumed = f", {done.resumed:,} pairs from before" if done.resumed else ""
     seconds = done.run.about["seconds"]
     screen.words(f"{scored:,} of {answers} scored in {seconds:g} s{resumed}, written to {out}")
-
-
-def _percent(value: float | None) -> float | str:
-    return "-" if value is None else round(100 * value, 2)
+    screen.words(f"more: modularsql report {out}")

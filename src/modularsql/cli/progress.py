@@ -1,7 +1,7 @@
 """Progress on standard error, only where that is a terminal."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 Show = Callable[[int, int, str], None]
@@ -14,22 +14,20 @@ def progress(what: str) -> Iterator[Show | None]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.console import Console, RenderableType
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.text import Text
 
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    class Bar(Progress):
+        """The words stand below the bar: the scores of ten systems would take its place."""
+
+        def get_renderables(self) -> Iterable[RenderableType]:
+            yield self.make_tasks_table(self.tasks)
+            for task in self.tasks:
+                if task.fields["words"]:
+                    yield Text(task.fields["words"])
+
+    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None, words="")
         yield lambda done, total, words: bar.update(task, completed=done, total=total, words=words)

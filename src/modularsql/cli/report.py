@@ -15,7 +15,7 @@ from modularsql.cli.common import (
     verbose_option,
 )
 
-_MOST_ROWS = 30
+_MOST_ROWS = 40
 """Of one table on the screen: all pairs of metrics are hundreds. The files hold them all."""
 
 

@@ -1,7 +1,8 @@
 """Rows for reading: one line for each where they fit the width, else one block for each.
 
 Numbers are never cut; text is, with `…`. A result too wide for a table is shown column below
-column, so that a name and its value stay together.
+column, so that a name and its value stay together. A table of a study that is too wide is shown
+in parts, each beginning with what its rows are about: numbers stay comparable and none is lost.
 """
 
 import json
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 _LONGEST_CELL = 100  # where there is no width to keep to
 _NARROWEST_CELL = 12
+_MOST_HEADS = 2  # columns that name a row of a study: a database and a system
 _MOST_COLUMNS = 50  # of a row shown column below column
 _MOST_LINES = 40
 
@@ -39,9 +41,10 @@ def print_rows(
     names = [_short(name) for name in columns]
     cells = [[shown(value) for value in row] for row in rows[:most]]
     room = screen.room and screen.room - by
-    widths = _widths(names, cells, rows, room)
+    right = [_is_numeric(rows, at) for at in range(len(names))]
+    widths = _widths(names, cells, right, room)
     if widths is not None:
-        lines = _table(screen, names, cells, rows, widths)
+        lines = _table(screen, names, cells, right, widths)
     else:
         cells = cells[: max(1, _MOST_LINES // (min(len(names), _MOST_COLUMNS) + 1))]
         lines = _blocks(room or _LONGEST_CELL, names, cells, len(rows))
@@ -53,24 +56,46 @@ def print_rows(
 
 def print_table(screen: Screen, table: "Table", most: int | None = None) -> None:
     """A table of a study: its title, its rows or the first of them, its note."""
-    screen.say(table.title, "bold")
-    rows = [
-        [
-            _number(cell, name in table.percent)
-            for name, cell in zip(table.columns, row, strict=True)
-        ]
-        for row in table.rows
-    ]
-    print_rows(screen, table.columns, rows, most=len(rows) if most is None else most)
+    screen.say(printable(table.title), "bold")
+    names = [_short(name) for name in table.columns]
+    cells = [[_short(text) for text in row] for row in table.shown()[:most]]
+    right = [_is_numeric(table.rows, at) for at in range(len(names))]
+    for number, (part, widths) in enumerate(_parts(names, cells, right, screen.room)):
+        if number:
+            screen.say()
+        its_names, its_right = [names[at] for at in part], [right[at] for at in part]
+        its_cells = [[row[at] for at in part] for row in cells]
+        for line in _table(screen, its_names, its_cells, its_right, widths):
+            screen.say(line)
+    if more := len(table.rows) - len(cells):
+        screen.say(f"… {counted(more, 'more row')} (report.md has them)")
     if table.note:
         screen.words(table.note, by=2)
     screen.say()
 
 
-def _number(cell: Any, percent: bool) -> Any:
-    if isinstance(cell, float):
-        return round(100 * cell, 2) if percent else float(f"{cell:.3g}")
-    return "-" if cell is None else cell
+def _parts(
+    names: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool], room: int | None
+) -> list[tuple[list[int], list[int]]]:
+    """The columns that stand beside each other, with their widths; what names a row begins each
+    part. A part that is too wide with one column more than that is left to the terminal."""
+
+    def fitted(part: Sequence[int], room: int | None) -> list[int] | None:
+        its_names, whole = [names[at] for at in part], [right[at] or at in head for at in part]
+        its_cells = [[row[at] for at in part] for row in cells]
+        return _widths(its_names, its_cells, whole, room, name_room=_LONGEST_CELL)
+
+    first = right.index(True) if True in right else 1
+    head = list(range(min(max(first, 1), _MOST_HEADS)))
+    if room is not None and fitted(head, room // 2) is None:
+        head = head[:1]
+    parts = [head]
+    for at in range(len(head), len(names)):
+        if parts[-1] == head or fitted([*parts[-1], at], room) is not None:
+            parts[-1] = [*parts[-1], at]
+        else:
+            parts.append([*head, at])
+    return [(part, fitted(part, room) or fitted(part, None) or []) for part in parts]
 
 
 def shown(value: Any) -> str:
@@ -98,16 +123,24 @@ def _cut(text: str, width: int) -> str:
 
 
 def _widths(
-    names: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Row], room: int | None
+    names: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    whole: Sequence[bool],
+    room: int | None,
+    name_room: int = _NARROWEST_CELL,
 ) -> list[int] | None:
-    """The width of each column; None where the columns do not fit beside each other."""
+    """The width of each column; None where the columns do not fit beside each other.
+
+    Columns that are `whole` are not cut, and names not to fewer than `name_room` places: those of
+    two systems may begin alike.
+    """
     most = room or _LONGEST_CELL
     natural, least = [], []
     for at, name in enumerate(names):
         longest = max((cell_len(row[at]) for row in cells), default=0)
-        whole = longest if _is_numeric(rows, at) else min(longest, _NARROWEST_CELL)
+        shortest = longest if whole[at] else min(longest, _NARROWEST_CELL)
         natural.append(max(1, min(max(cell_len(name), longest), most)))
-        least.append(min(natural[-1], max(whole, min(cell_len(name), _NARROWEST_CELL))))
+        least.append(min(natural[-1], max(shortest, min(cell_len(name), name_room))))
     if room is None:
         return natural
     room -= 3 * (len(names) - 1)
@@ -130,11 +163,10 @@ def _table(
     screen: Screen,
     names: Sequence[str],
     cells: Sequence[Sequence[str]],
-    rows: Sequence[Row],
+    right: Sequence[bool],
     widths: Sequence[int],
 ) -> Iterator[Text]:
     bar, dash, cross = ("│", "─", "┼") if screen.encoding.startswith("utf") else ("|", "-", "+")
-    right = [_is_numeric(rows, at) for at in range(len(names))]
 
     def line(values: Sequence[str]) -> str:
         return f" {bar} ".join(_padded(values, widths, right)).rstrip()

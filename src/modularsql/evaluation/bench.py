@@ -15,7 +15,7 @@ from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
 from modularsql.errors import ModularSqlError, SetupError
 from modularsql.evaluation.batch import Asked, Batch, Unit
-from modularsql.evaluation.cause import cause
+from modularsql.evaluation.cause import Cause, cause
 from modularsql.evaluation.csv_rows import as_csv, read_gold
 from modularsql.evaluation.further import all_scores, with_ties
 from modularsql.evaluation.gold import GoldFile
@@ -205,13 +205,18 @@ class _Scorer:
         if pair.truncated and pair.same_bag is None:
             pair = replace(pair, streamed=self._same_streams(one.sql))
         pair = with_ties(pair, self._further)
-        left, right = (None, None) if pair.same_bag else sides(gold, pair.pred)
+        why = cause(pair)
+        left, right = (
+            (None, None)
+            if why is Cause.EQUAL
+            else sides(gold, pair.pred, by_place=why is Cause.ORDER)
+        )
         return Record(
             pair=one.pair,
             gold=self._gold_ran,
             pred=ran,
             scores=all_scores(pair, self._bench.metrics, self._further),
-            cause=cause(pair).value,
+            cause=why.value,
             gold_side=left,
             pred_side=right,
         )

@@ -270,10 +270,9 @@ def _check_keys(path: Path, keys: Sequence[str], ids: Sequence[str], hint: str) 
     )
     named = "".join(f"; {word}: {_first_of(names)}" for word, names in lists if names)
     if named:
-        raise InputError(
-            f"{path}: predictions: {len(keys):,} entries, data set: {len(ids):,} questions{named}",
-            hint,
-        )
+        entries = f"{len(keys):,} entr{'y' if len(keys) == 1 else 'ies'}"
+        questions = f"{len(ids):,} question{'' if len(ids) == 1 else 's'}"
+        raise InputError(f"{path}: predictions: {entries}, data set: {questions}{named}", hint)
 
 
 def _first_of(names: Sequence[str]) -> str:

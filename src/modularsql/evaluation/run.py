@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from modularsql.evaluation.cause import Cause
 from modularsql.evaluation.datasets import Question
 from modularsql.evaluation.log import TOO_SLOW, Ran, Record
 from modularsql.evaluation.plan import Plan
 from modularsql.evaluation.several import NEVER_RAN, combined
+
+_FAILS = frozenset(NEVER_RAN) - {"no_database"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,11 @@ class Verdict:
     def mbs(self) -> bool:
         """Right as a set, wrong as a multiset: the multiplicity blind spot (paper, 2.2)."""
         return self.scores.get("set_ex") == 1.0 and self.scores.get("multiset_ex") == 0.0
+
+    @property
+    def out_of_order(self) -> bool:
+        """Right as a multiset, in an order that gold's ORDER BY does not allow."""
+        return self.record.cause == Cause.ORDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,8 @@ class Run:
             if v.record.gold.status in ("no_database", "locked") and v.record.gold.error
         )
         notes += [f"{problem}: its questions are not scored" for problem in unread]
+        if failing := [v.question.id for v in golds if v.record.gold.status in _FAILS]:
+            notes.append(f"gold that is missing or does not run, left out: {_first(failing)}")
         if slow := [v.question.id for v in golds if v.record.gold.status == TOO_SLOW]:
             left_out = "left out" if self.leaves_slow_gold_out else "counted as wrong"
             notes.append(f"gold beyond the time limit, {left_out}: {_first(slow)}")

@@ -14,17 +14,22 @@ MOST_MARKED = 200_000
 LONGEST_CELL = 200
 
 
-def sides(gold: Rows | None, pred: Rows | None) -> tuple[Side | None, Side | None]:
+def sides(
+    gold: Rows | None, pred: Rows | None, *, by_place: bool = False
+) -> tuple[Side | None, Side | None]:
     """What a reader is shown of both results (None: there is none).
 
-    Differing rows come first where they would not stand among the first rows. Rows beyond
-    `MOST_MARKED` are not compared.
+    Differing rows come first where they would not stand among the first rows; `by_place`: rows
+    that stand elsewhere on the other side differ. Rows beyond `MOST_MARKED` are not compared.
     """
     if gold is None or pred is None:
         return _first(gold), _first(pred)
     if max(len(gold.rows), len(pred.rows)) > MOST_MARKED:
         return _first(gold), _first(pred)
     left, right = comparable(gold.rows), comparable(pred.rows)
+    if by_place:
+        moved = {place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b}
+        return _side(gold, moved), _side(pred, moved)
     return _side(gold, _surplus(left, right)), _side(pred, _surplus(right, left))
 
 

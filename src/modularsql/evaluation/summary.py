@@ -29,6 +29,11 @@ def candidate_name(pool: str, at: int) -> str:
     return f"{pool}\0{at}"
 
 
+def is_candidate(system: str) -> bool:
+    """Whether this is such a name, not that of a prediction set."""
+    return "\0" in system
+
+
 def pool_scores(run: Run, systems: Collection[str]) -> dict[str, dict[str, Any]]:
     """By pool and metric: what a perfect, a blind and no selection would score.
 

@@ -20,8 +20,10 @@ from modularsql.evaluation.metrics.tolerant import NAME as TOLERANT
 from modularsql.evaluation.metrics.ves import TIMED
 from modularsql.evaluation.plan import Plan, answers_of, make_plan, without
 from modularsql.evaluation.predictions import Predictions, read_predictions
+from modularsql.evaluation.report.tables import score_tables
 from modularsql.evaluation.run import Run, fill
-from modularsql.evaluation.summary import candidate_name, pool_scores, summary
+from modularsql.evaluation.summary import candidate_name, is_candidate, pool_scores, summary
+from modularsql.evaluation.table import Table
 from modularsql.rows.tolerance import Tolerance
 from modularsql.service import run_files, run_folder
 from modularsql.service.scoring import Scoring, scoring_work
@@ -77,6 +79,11 @@ class Evaluated:
     summary: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     resumed: int = 0
+
+    @property
+    def tables(self) -> list[Table]:
+        """The scores, for reading."""
+        return score_tables(self.run, self.summary)
 
 
 def evaluate(request: EvalRequest) -> Evaluated:
@@ -157,6 +164,8 @@ class _Seen:
         self._systems: dict[int, list[str]] = {}
         if progress is not None:
             for place in plan.places:
+                if is_candidate(place.system):
+                    continue
                 self._standing.right.setdefault(place.system, [0.0, 0.0, 0.0])
                 for pair in chain.from_iterable(place.pairs):
                     self._systems.setdefault(pair, []).append(place.system)
@@ -169,7 +178,7 @@ class _Seen:
         self._standing.done += len(records)
         for record in records:
             if record.gold.ok:
-                for system in self._systems[record.pair]:
+                for system in self._systems.get(record.pair, ()):
                     sums = self._standing.right[system]
                     sums[0] += 1
                     for at, name in enumerate(ALWAYS, 1):

@@ -49,7 +49,7 @@ def report(folder: Path) -> Reported:
     tables = report_tables(run)
     bundle = _bundle()
     notes = run.notes()
-    write_text(folder / PAGE, page(run, tables, charts(run), notes, bundle))
+    write_text(folder / PAGE, page(run, tables, charts(run, tables), notes, bundle))
     write_text(folder / TEXT, _markdown(folder, tables, notes))
     write_text(folder / CASES, junit(run))
     said = list(notes)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modularsql.evaluation.report import tables
 from modularsql.evaluation.run import Run
 from modularsql.evaluation.studies import thresholds
 from modularsql.evaluation.summary import summary
+from modularsql.evaluation.table import Table
 
 Spec = dict[str, Any]
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -15,7 +15,7 @@ _PERCENT = {"format": "%"}
 _FIT = {"type": "fit-x", "contains": "padding"}
 _SYSTEMS = {"field": "system", "type": "nominal", "title": None, "sort": None}
 """Systems in the order of the tables."""
-_BELOW = {"orient": "bottom", "columns": 4, "title": None, "labelLimit": 0}
+_BELOW = {"orient": "bottom", "columns": 3, "title": None, "labelLimit": 0}
 """A legend that is whole however low its chart is."""
 
 
@@ -28,17 +28,22 @@ class Chart:
     wide: bool = False
 
 
-def charts(run: Run) -> list[Chart]:
-    """The charts that the run has data for."""
-    systems = run.counted_by_system()
-    found = [_gap(run), _causes(run)]
-    if rows := tables.by_difficulty(systems).records():
-        found.append(_strata(rows, "difficulty", "Multiset-EX by difficulty"))
-    if rows := tables.by_database(systems).records():
-        found.append(_strata(rows, "database", "Multiset-EX by database", wide=True))
-    verdicts = [verdict for some in systems.values() for verdict in some]
-    found += [_sweep(thresholds.sweep(verdicts, p).records(), p) for p in thresholds.patches(run)]
-    return [*found, _agreement(run)]
+def charts(run: Run, shown: Sequence[Table]) -> list[Chart]:
+    """The charts that the run has data for; `shown` are the tables of its report."""
+    by_name = {table.name: table for table in shown}
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return by_name[name].records() if name in by_name else []
+
+    found = [_gap(run), _causes(list(run.verdicts), rows("causes"))]
+    for field in ("difficulty", "database"):
+        for measure in ("Multiset-EX", "gap"):
+            if some := rows(f"by_{field}"):
+                found.append(_strata(some, field, measure))
+    for patch in thresholds.patches(run):
+        if swept := rows(f"sweep_{patch.name.lower()}"):
+            found.append(_sweep(swept, patch))
+    return [*found, _agreement(run.metrics, rows("agreement"))]
 
 
 def _spec(values: Sequence[Mapping[str, Any]], **more: Any) -> Spec:
@@ -77,17 +82,20 @@ def _gap(run: Run) -> Chart:
             "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
             "encoding": {**shared, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
         },
-        {"mark": {"type": "point", "filled": True, "size": 70}, "encoding": {**shared, "x": x}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+            "encoding": {**shared, "x": x},
+        },
     ]
     spec = _spec(values, layer=layers, height={"step": 14})
     return Chart(title="Set-EX and Multiset-EX, with 95 % intervals", spec=spec)
 
 
-def _causes(run: Run) -> Chart:
+def _causes(systems: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Chart:
     values = [
-        {"system": name, "cause": row["cause"], "answers": row[name]}
-        for row in tables.causes(run.counted_by_system()).records()
-        for name in run.verdicts
+        {"system": name, "cause": row["cause"], "answers": row[name], "rank": rank}
+        for rank, row in enumerate(rows)
+        for name in systems
         if row[name]
     ]
     encoding = {
@@ -96,10 +104,12 @@ def _causes(run: Run) -> Chart:
         "color": {
             "field": "cause",
             "type": "nominal",
+            "sort": [row["cause"] for row in rows],
             "scale": {"scheme": "tableau20"},
             "legend": _BELOW,
         },
-        "order": {"field": "answers", "sort": "descending"},
+        # One order in every bar, so that a cause can be followed from system to system.
+        "order": {"field": "rank"},
         "tooltip": [{"field": "system"}, {"field": "cause"}, {"field": "answers"}],
     }
     return Chart(
@@ -108,47 +118,67 @@ def _causes(run: Run) -> Chart:
     )
 
 
-def _strata(rows: Sequence[Mapping[str, Any]], field: str, title: str, wide: bool = False) -> Chart:
-    values = [{**row, "score": row["Multiset-EX"]} for row in rows if row["n"]]
-    encoding = {
-        "x": {
-            "field": field,
-            "type": "nominal",
-            "title": None,
-            "sort": None,
-            "axis": {"labelAngle": -35, "labelLimit": 130},
-        },
+_SHADES: Mapping[str, Mapping[str, Any]] = {
+    "Multiset-EX": {"scheme": "blues", "domain": [0, 1]},
+    "gap": {"scheme": "oranges", "domainMin": 0},
+}
+
+
+def _strata(rows: Sequence[Mapping[str, Any]], field: str, measure: str) -> Chart:
+    """A measure by database or difficulty; a gap of nothing stays without a number."""
+    counted = [row for row in rows if row["n"]]
+    most = max((row[measure] for row in counted), default=0) or 1
+    values = [
+        {
+            **row,
+            "shown": f"{100 * row[measure]:.0f}" if measure != "gap" or row["MBS"] else "",
+            "deep": row[measure] > 0.55 * (1 if measure != "gap" else most),
+        }
+        for row in counted
+    ]
+    angle = {"labelAngle": -35, "labelLimit": 130} if field == "database" else {"labelAngle": 0}
+    shared = {
+        "x": {"field": field, "type": "nominal", "title": None, "sort": None, "axis": angle},
         "y": _SYSTEMS,
-        "color": {
-            "field": "score",
-            "type": "quantitative",
-            "title": None,
-            "legend": _PERCENT,
-            "scale": {"scheme": "blues", "domain": [0, 1]},
-        },
         "tooltip": [
-            {"field": field},
-            {"field": "system"},
-            {"field": "n"},
-            {"field": "score", "format": ".1%", "title": "Multiset-EX"},
-            {"field": "gap", "format": ".1%"},
+            *({"field": name} for name in (field, "system", "n")),
+            *({"field": name, "format": ".1%"} for name in ("Multiset-EX", "gap")),
+            {"field": "MBS"},
         ],
     }
-    spec = _spec(values, mark="rect", encoding=encoding, height={"step": 20})
-    return Chart(title=title, spec=spec, wide=wide)
+    color = {
+        "field": measure,
+        "type": "quantitative",
+        "title": None,
+        "legend": _PERCENT,
+        "scale": _SHADES[measure],
+    }
+    ink = {"condition": {"test": "datum.deep", "value": "#fff"}, "value": "#1c2128"}
+    text = {"text": {"field": "shown"}, "color": ink}
+    layers = [
+        {"mark": "rect", "encoding": {**shared, "color": color}},
+        {"mark": {"type": "text", "fontSize": 10}, "encoding": {**shared, **text}},
+    ]
+    title = "Gap between Set-EX and Multiset-EX" if measure == "gap" else measure
+    return Chart(
+        title=f"{title} by {field}, per cent",
+        spec=_spec(values, layer=layers, height={"step": 20}),
+        wide=field == "database",
+    )
 
 
-def _agreement(run: Run) -> Chart:
-    rows = tables.agreement(run).records()
-    values = [
+def _agreement(metrics: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Chart:
+    values = [{"a": name, "b": name, "agree": 1.0} for name in metrics]
+    values += [
         {"a": a, "b": b, "agree": row["agree"]}
         for row in rows
         for a, b in ((row["metric"], row["other"]), (row["other"], row["metric"]))
         if row["agree"] is not None
     ]
+    order = {"type": "nominal", "title": None, "sort": list(metrics)}
     encoding = {
-        "x": {"field": "a", "type": "nominal", "title": None, "sort": None},
-        "y": {"field": "b", "type": "nominal", "title": None, "sort": None},
+        "x": {"field": "a", **order},
+        "y": {"field": "b", **order},
         "color": {
             "field": "agree",
             "type": "quantitative",
@@ -164,17 +194,21 @@ def _agreement(run: Run) -> Chart:
     )
 
 
+_PATCHES = {"P1": "P1 (puts DISTINCT in)", "P2": "P2 (takes DISTINCT out)", "grain": "Policy grain"}
+
+
 def _sweep(rows: Sequence[Mapping[str, Any]], patch: thresholds.Patch) -> Chart:
     values = [
         {"tau": row["tau"], "what": what, "answers": row[what]}
         for row in rows
         for what in ("fixed", "broken", "net")
     ]
+    word = "at least" if patch.above else "at most"
     encoding = {
         "x": {
             "field": "tau",
             "type": "quantitative",
-            "title": patch.setting,
+            "title": f"{patch.setting}: fires where {patch.of} is {word} this",
             # A number of copies has no end; a ratio goes from 0 to 1.
             "scale": {"type": "log" if max(patch.grid) > 1 else "linear"},
         },
@@ -190,5 +224,16 @@ def _sweep(rows: Sequence[Mapping[str, Any]], patch: thresholds.Patch) -> Chart:
         },
         "tooltip": [{"field": "tau"}, {"field": "what"}, {"field": "answers"}],
     }
-    spec = _spec(values, mark={"type": "line", "point": True}, encoding=encoding, height=220)
-    return Chart(title=f"{patch.name}: fixed and broken by threshold", spec=spec)
+    in_use = {
+        "data": {"values": [{"tau": patch.operating}]},
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#888"},
+        "encoding": {
+            "x": {"field": "tau", "type": "quantitative"},
+            "tooltip": {"value": f"in use: {patch.operating:g}"},
+        },
+    }
+    lines = {"mark": {"type": "line", "point": True}, "encoding": encoding}
+    return Chart(
+        title=f"{_PATCHES[patch.name]}: fixed and broken by threshold (dashed: in use)",
+        spec=_spec(values, layer=[lines, in_use], height=220),
+    )

@@ -3,12 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 from modularsql.evaluation.run import Run, Verdict
 from modularsql.evaluation.smells import TITLES, Smell
 from modularsql.evaluation.studies import detector, stages, thresholds
+from modularsql.evaluation.studies.outcomes import right
 from modularsql.evaluation.summary import summary
 from modularsql.evaluation.table import Table
+
+Systems = Mapping[str, Mapping[str, Any]]
+"""What the summary says of each system."""
 
 _MOST_DATABASES = 40
 _MOST_IDS = 20
@@ -17,11 +22,10 @@ _SHARES = frozenset({"Set-EX", "Multiset-EX", "gap", "agree"})
 
 def report_tables(run: Run) -> list[Table]:
     """All tables that the run can fill."""
-    systems = run.counted_by_system()
+    systems, summed = run.counted_by_system(), summary(run)
     tables = [
-        scores(run),
-        metrics(run),
-        statuses(run),
+        *score_tables(run, summed),
+        statuses(run, summed["systems"]),
         causes(systems),
         by_difficulty(systems),
         by_database(systems),
@@ -29,10 +33,34 @@ def report_tables(run: Run) -> list[Table]:
         detector.flags(systems),
         detector.reasons(systems),
         *_guard(run, systems),
-        *_smells(run),
+        smells(run),
         slow_gold(run),
     ]
     return [table for table in tables if table.rows]
+
+
+def score_tables(run: Run, found: Mapping[str, Any]) -> list[Table]:
+    """Who has which score: the first tables of a report, and what `eval` prints."""
+    systems = found["systems"]
+    return [
+        scores(systems),
+        *([without_smells(systems)] if run.smelled else ()),
+        metrics(run, systems),
+        *(_pool(run, name, one) for name, one in found["pools"].items()),
+    ]
+
+
+def _pool(run: Run, name: str, found: Mapping[str, Any]) -> Table:
+    """What the candidates of a pool could score."""
+    of = ("upper", "mean", "first")
+    return Table(
+        name=f"pool_{name}",
+        title=f"Pool {name}: {found['candidates']:,} candidates for {found['n']:,} questions",
+        columns=("metric", *of),
+        rows=[(metric, *(found[metric][one] for one in of)) for metric in run.metrics],
+        percent=frozenset(of),
+        note="Upper: the best candidate of each question. Mean: a blind choice. First: the first.",
+    )
 
 
 def _guard(run: Run, systems: Mapping[str, Sequence[Verdict]]) -> list[Table]:
@@ -53,25 +81,25 @@ def _guard(run: Run, systems: Mapping[str, Sequence[Verdict]]) -> list[Table]:
     ]
 
 
-def scores(run: Run) -> Table:
+def scores(summed: Systems) -> Table:
     """Set-EX, Multiset-EX, their intervals and the gap (paper, table 1)."""
     rows = []
-    for name, one in summary(run)["systems"].items():
+    for name, one in summed.items():
         intervals = [
             _interval(one["intervals"].get(metric)) for metric in ("set_ex", "multiset_ex")
         ]
         rows.append(
             (
-                *(name, one["n"], one["set_ex"], intervals[0]),
-                *(one["multiset_ex"], intervals[1], one["gap"], one["mbs"]),
+                *(name, one["n"], one["set_ex"], one["multiset_ex"], one["gap"], one["mbs"]),
+                *intervals,
             )
         )
     return Table(
         name="scores",
         title="Scores",
         columns=(
-            *("system", "n", "Set-EX", "Set-EX 95 %", "Multiset-EX", "Multiset-EX 95 %"),
-            *("gap", "MBS"),
+            *("system", "n", "Set-EX", "Multiset-EX", "gap", "MBS"),
+            *("Set-EX 95 %", "Multiset-EX 95 %"),
         ),
         rows=rows,
         percent=_SHARES,
@@ -79,23 +107,22 @@ def scores(run: Run) -> Table:
     )
 
 
-def metrics(run: Run) -> Table:
+def metrics(run: Run, summed: Systems) -> Table:
     """Every metric of every system."""
-    systems = summary(run)["systems"]
-    rows = [(metric, *(one[metric] for one in systems.values())) for metric in run.metrics]
+    rows = [(metric, *(one[metric] for one in summed.values())) for metric in run.metrics]
     return Table(
         name="metrics",
         title="All metrics",
-        columns=("metric", *systems),
+        columns=("metric", *summed),
         rows=rows,
-        percent=frozenset(systems),
+        percent=frozenset(summed),
     )
 
 
-def statuses(run: Run) -> Table:
+def statuses(run: Run, summed: Systems) -> Table:
     """How predictions and gold ended."""
     rows = []
-    for name, one in summary(run)["systems"].items():
+    for name, one in summed.items():
         undecided = max(one["undecided"].values(), default=0)
         rows.append((name, one["questions"], one["n"], undecided, _listed(one["pred_status"])))
     golds = Counter(v.record.gold.status for v in next(iter(run.verdicts.values()), ()))
@@ -109,9 +136,9 @@ def statuses(run: Run) -> Table:
 
 
 def causes(systems: Mapping[str, Sequence[Verdict]]) -> Table:
-    """Why results differ, where Multiset-EX is not 1."""
+    """Why results differ, where Multiset-EX is not 1 or the order is not gold's."""
     counts = {
-        name: Counter(v.record.cause for v in verdicts if v.scores.get("multiset_ex") != 1.0)
+        name: Counter(v.record.cause for v in verdicts if not right(v) or v.out_of_order)
         for name, verdicts in systems.items()
     }
     total: Counter[str | None] = sum(counts.values(), Counter())
@@ -124,7 +151,7 @@ def causes(systems: Mapping[str, Sequence[Verdict]]) -> Table:
         title="Why results differ",
         columns=("cause", *systems),
         rows=rows,
-        note="Answers that are not right by Multiset-EX.",
+        note="Answers that are not right by Multiset-EX, or only by it (order).",
     )
 
 
@@ -167,14 +194,14 @@ def _strata(systems: Mapping[str, Sequence[Verdict]], field: str) -> Table:
 
 def agreement(run: Run) -> Table:
     """How often two metrics agree on whether an answer is fully right."""
-    verdicts = [v for some in run.counted_by_system().values() for v in some]
+    known, right = _bits(run)
     rows = []
     for one, other in combinations(run.metrics, 2):
-        both = [(v.scores.get(one), v.scores.get(other)) for v in verdicts]
-        known = [(a >= 1.0, b >= 1.0) for a, b in both if a is not None and b is not None]
-        same = sum(a == b for a, b in known)
-        only = [sum(a and not b for a, b in known), sum(b and not a for a, b in known)]
-        rows.append((one, other, len(known), same / len(known) if known else None, *only))
+        both = known[one] & known[other]
+        only = [both & right[one] & ~right[other], both & right[other] & ~right[one]]
+        n, first, second = both.bit_count(), *(bits.bit_count() for bits in only)
+        share = (n - first - second) / n if n else None
+        rows.append((one, other, n, share, first, second))
     return Table(
         name="agreement",
         title="Agreement between metrics",
@@ -185,26 +212,39 @@ def agreement(run: Run) -> Table:
     )
 
 
-def _smells(run: Run) -> list[Table]:
-    if not run.smelled:
-        return []
-    return [
-        without_smells(run),
-        Table(
-            name="smells",
-            title="Gold that smells",
-            columns=("smell", "what it says of gold", "questions", "ids"),
-            rows=[(s, TITLES[Smell(s)], len(ids), _some(ids)) for s, ids in run.smells().items()],
-            note="Gold that a right prediction may fail. All ids stand in summary.json.",
-        ),
-    ]
+def _bits(run: Run) -> tuple[dict[str, int], dict[str, int]]:
+    """By metric, one bit for each counted answer: its score is known; it is fully right.
+
+    There are hundreds of pairs of metrics, and whole numbers compare all answers at once.
+    """
+    known, right = dict.fromkeys(run.metrics, 0), dict.fromkeys(run.metrics, 0)
+    verdicts = [v for some in run.counted_by_system().values() for v in some]
+    for metric in run.metrics:
+        found = [verdict.scores.get(metric) for verdict in verdicts]
+        for bits, digits in (
+            (known, ("01"[score is not None] for score in found)),
+            (right, ("01"[score is not None and score >= 1.0] for score in found)),
+        ):
+            bits[metric] = int("".join(digits) or "0", 2)
+    return known, right
 
 
-def without_smells(run: Run) -> Table:
+def smells(run: Run) -> Table:
+    """The questions whose gold smells, by what is wrong with it."""
+    return Table(
+        name="smells",
+        title="Gold that smells",
+        columns=("smell", "what it says of gold", "questions", "ids"),
+        rows=[(s, TITLES[Smell(s)], len(ids), _some(ids)) for s, ids in run.smells().items()],
+        note="Gold that a right prediction may fail. All ids stand in summary.json.",
+    )
+
+
+def without_smells(summed: Systems) -> Table:
     """Set-EX, Multiset-EX and the gap over all counted questions, and without gold that smells."""
     rows = [
         (name, questions, *(part[field] for field in ("n", "set_ex", "multiset_ex", "gap", "mbs")))
-        for name, one in summary(run)["systems"].items()
+        for name, one in summed.items()
         for questions, part in (("all", one), ("gold without a smell", one["clean"]))
     ]
     return Table(

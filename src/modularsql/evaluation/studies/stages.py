@@ -59,10 +59,12 @@ def stages(systems: Systems, policies: Iterable[str]) -> Table:
 
 
 def by_difficulty(systems: Systems, policies: Iterable[str]) -> Table:
-    """Counts of Multiset-EX by difficulty and stage (tables 4, 8)."""
+    """Counts of Multiset-EX by difficulty and stage (tables 4, 8), where the set has any."""
     titles = stages_of(policies)
     rows: list[tuple[object, ...]] = []
     for name, verdicts in systems.items():
+        if not any(verdict.question.difficulty for verdict in verdicts):
+            continue
         strata: dict[str, list[Verdict]] = {}
         for verdict in verdicts:
             strata.setdefault(verdict.question.difficulty or "not said", []).append(verdict)
