@@ -257,7 +257,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nothing_runs")
 def test_counts_that_differ_are_refused_with_both_numbers(repaired: Repair, tmp_path: Path) -> None:
     said = refusal(lambda: repaired([FINE], ["shop", "shop"]))
-    assert "predictions: 1 entries, data set: 2 questions; missing: q1" in said
+    assert "predictions: 1 entry, data set: 2 questions; missing: q1" in said
     assert not (tmp_path / "out").exists()
 
 
