@@ -98,6 +98,23 @@ def test_the_page_holds_each_answer_with_its_state() -> None:
     assert (guarded["policy"], guarded["change"]) == ("grain", 1)
 
 
+def test_the_page_says_in_words_why_an_answer_differs_and_what_smells() -> None:
+    one = verdict(0)
+    smelling = replace(one, record=replace(one.record, cause="order", smells=("cut_at_tie",)))
+    run = run_of([smelling])
+    data = data_of(html_of(run))
+    assert data["questions"][0]["smells"] == ["cut_at_tie"]
+    assert "LIMIT" in data["smells"]["cut_at_tie"]
+    assert "ORDER BY" in data["causes"][data["answers"][0]["cause"]]
+
+
+def test_an_answer_in_the_wrong_order_stands_among_the_causes() -> None:
+    one = verdict(0, set_ex=1.0, bag=1.0)
+    run = run_of([replace(one, record=replace(one.record, cause="order"))])
+    tables = {table.name: table for table in report_tables(run)}
+    assert tables["causes"].records() == [{"cause": "order", "one": 1}]
+
+
 def test_data_of_strangers_stays_inside_its_script_element() -> None:
     html = html_of(evil_run(), bundle="draw('</script>')")
     assert html.count("<script") == 3
@@ -125,6 +142,10 @@ def test_charts_are_valid_and_need_no_network() -> None:
         "Set-EX and Multiset-EX, with 95 % intervals",
         "Why results differ",
     ]
+    titles = " ".join(chart.title for chart in found)
+    for part in ("by database", "by difficulty"):
+        assert f"Multiset-EX {part}" in titles
+        assert f"Gap between Set-EX and Multiset-EX {part}" in titles
     for chart in found:
         assert "url" not in chart.spec["data"]
         fixed = {**chart.spec, "width": 300}

@@ -197,7 +197,7 @@ def _print(screen: "Screen", done: "Evaluated", out: Path) -> None:
     systems = done.summary["systems"]
     scored = sum(one["n"] for one in systems.values())
     answers = counted(sum(one["questions"] for one in systems.values()), "answer")
-    resumed = f", {done.resumed:,} pairs from before" if done.resumed else ""
+    resumed = f" altogether, {done.resumed:,} pairs from before" if done.resumed else ""
     seconds = done.run.about["seconds"]
     screen.words(f"{scored:,} of {answers} scored in {seconds:g} s{resumed}, written to {out}")
     screen.words(f"more: modularsql report {out}")

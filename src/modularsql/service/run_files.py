@@ -75,7 +75,11 @@ def load_run(folder: Path) -> Run:
     from modularsql.engines.parquet import read_parquet
 
     if not (folder / VERDICTS).is_file():
-        raise InputError(f"{folder} holds no finished run", "give a folder that eval has filled")
+        begun = (folder / RECORD).is_file()
+        hint = (
+            "give eval's command again: it goes on" if begun else "give a folder that eval filled"
+        )
+        raise InputError(f"{folder} holds no finished run", hint)
     guard = read_parquet(folder / GUARD) if (folder / GUARD).is_file() else []
     return from_tables(
         read_json(folder / RECORD),

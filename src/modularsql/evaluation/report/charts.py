@@ -234,6 +234,6 @@ def _sweep(rows: Sequence[Mapping[str, Any]], patch: thresholds.Patch) -> Chart:
     }
     lines = {"mark": {"type": "line", "point": True}, "encoding": encoding}
     return Chart(
-        title=f"{_PATCHES[patch.name]}: fixed and broken by threshold (dashed: in use)",
+        title=f"{_PATCHES[patch.name]} by threshold; dashed: in use",
         spec=_spec(values, layer=[lines, in_use], height=220),
     )

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from modularsql.evaluation.cause import WORDS as CAUSES
 from modularsql.evaluation.log import Guarded, side_fields
 from modularsql.evaluation.report.charts import Chart
 from modularsql.evaluation.run import Run, Verdict
+from modularsql.evaluation.smells import TITLES as SMELLS
 from modularsql.evaluation.studies.outcomes import OPEN, right
 from modularsql.evaluation.table import Table
 from modularsql.json_values import plain
@@ -64,6 +66,8 @@ def _data(
         ],
         "charts": [{"title": c.title, "spec": c.spec, "wide": c.wide} for c in charts],
         "systems": systems,
+        "causes": {cause.value: title for cause, title in CAUSES.items()},
+        "smells": {smell.value: title for smell, title in SMELLS.items()},
         "questions": questions,
         "answers": [
             _answer(run, verdict, systems.index(verdict.system), places[verdict.question.id])
@@ -93,6 +97,7 @@ def _question(verdict: Verdict) -> Mapping[str, Any]:
         "question": question.question,
         "hint": question.hint,
         "gold": question.gold,
+        "smells": verdict.record.smells,
     }
 
 

@@ -67,20 +67,26 @@ function showCharts() {
   }
 }
 
+const isGood = (one) => one.state === "right" && one.cause !== "order";
+
 const STATES = {
-  "not right": (one) => one.counted && one.state !== "right",
+  "not right": (one) => one.counted && !isGood(one),
   "MBS: right as a set only": (one) => one.state === "MBS",
+  "right but for the order": (one) => one.cause === "order",
   "wrong": (one) => one.state === "wrong",
   "failed": (one) => one.state === "failed",
   "undecided": (one) => one.state === "undecided",
   "fixed by the guard": (one) => one.guarded.some((g) => g.change > 0),
   "broken by the guard": (one) => one.guarded.some((g) => g.change < 0),
   "with findings": (one) => one.guarded.some((g) => g.found.length),
+  "gold smells": (one) => data.questions[one.question].smells.length,
   "right": (one) => one.state === "right",
   "not counted": (one) => !one.counted,
   "all": () => true,
 };
+const HEADLINES = ["set_ex", "multiset_ex"];
 const STEP = 200;
+const PAGE = 10;
 let found = [];
 let shown = 0;
 let chosen = -1;
@@ -118,8 +124,10 @@ function more() {
   found.slice(shown, shown + STEP).forEach((one, at) => {
     const question = data.questions[one.question];
     const item = element("li");
+    item.id = `answer-${shown + at}`;
+    item.setAttribute("role", "option");
     item.append(element("b", `${question.id} · ${question.db} `));
-    item.append(element("b", one.cause || one.state, one.state === "right" ? "good" : "bad"));
+    item.append(element("b", one.cause || one.state, isGood(one) ? "good" : "bad"));
     item.append(element("span", question.question || question.gold || ""));
     if (severalSystems) item.append(element("span", data.systems[one.system]));
     const place = shown + at;
@@ -142,6 +150,7 @@ function choose(place) {
   chosen = place;
   items[place].setAttribute("aria-selected", "true");
   const list = $("#list");
+  list.setAttribute("aria-activedescendant", items[place].id);
   const top = items[place].offsetTop - list.offsetTop;
   if (top < list.scrollTop) list.scrollTop = top;
   if (top + items[place].offsetHeight > list.scrollTop + list.clientHeight) {
@@ -161,9 +170,12 @@ function showAnswer(one) {
   chip(data.systems[one.system]);
   chip(`${question.db} · ${question.id}`);
   if (question.difficulty) chip(question.difficulty);
-  chip(one.cause || one.state, one.state === "right" ? "good" : "bad");
-  for (const [name, score] of one.scores) chip(`${name} ${score}`);
+  chip(one.cause || one.state, isGood(one) ? "good" : "bad");
+  for (const [name, score] of one.scores) if (HEADLINES.includes(name)) chip(`${name} ${score}`);
   into.append(chips);
+  if (!isGood(one) && data.causes[one.cause]) into.append(element("p", `${one.cause}: ${data.causes[one.cause]}.`, "note"));
+  for (const smell of question.smells) into.append(element("p", `Gold smells of ${smell}: it ${data.smells[smell]}.`, "note warn"));
+  showFurther(into, one);
   if (!one.counted) into.append(element("p", `Not counted: gold is ${one.gold_status}.`, "note"));
   into.append(element("h3", "Gold"));
   into.append(element("pre", question.gold || (one.gold_status === "ok" ? "a published result" : "none")));
@@ -174,6 +186,27 @@ function showAnswer(one) {
   showGuard(into, one);
 }
 
+// The scores that are not said above, and how the other systems did on this question.
+function showFurther(into, one) {
+  const further = one.scores.filter(([name]) => !HEADLINES.includes(name));
+  if (further.length) {
+    const details = element("details");
+    details.append(element("summary", "other scores"));
+    for (const [name, score] of further) details.append(element("span", `${name} ${score}`, "chip"));
+    into.append(details);
+  }
+  const others = data.answers.filter((other) => other.question === one.question && other !== one);
+  if (!others.length) return;
+  const line = element("p", "Other systems: ", "note");
+  for (const other of others) {
+    const button = element("button", `${data.systems[other.system]} `, "chip");
+    button.append(element("b", other.cause || other.state, isGood(other) ? "good" : "bad"));
+    button.addEventListener("click", () => showAnswer(other));
+    line.append(button);
+  }
+  into.append(line);
+}
+
 function showResults(into, one) {
   if (!one.gold && !one.pred) {
     into.append(element("p", one.state === "right" ? "Both results are the same." : "No results were kept.", "note"));
@@ -181,6 +214,10 @@ function showResults(into, one) {
   }
   const pair = element("div", null, "pair");
   pair.append(side("Gold returns", one.gold, one.gold_rows), side("The prediction returns", one.pred, one.pred_rows));
+  if ([one.gold, one.pred].some((shown) => shown && shown.differs.includes(true))) {
+    const where = one.cause === "order" ? "stand elsewhere" : "are not";
+    into.append(element("p", `Rows marked ≠ ${where} on the other side.`, "note"));
+  }
   into.append(pair);
 }
 
@@ -202,7 +239,7 @@ function side(title, result, rows) {
   const body = element("tbody");
   result.rows.forEach((row, at) => {
     const line = element("tr", null, result.differs[at] ? "differs" : "");
-    line.append(element("td", result.places[at] + 1, "number"));
+    line.append(element("td", `${result.differs[at] ? "≠ " : ""}${result.places[at] + 1}`, "number"));
     for (const cell of row) line.append(cellOf(cell));
     body.append(line);
   });
@@ -210,7 +247,7 @@ function side(title, result, rows) {
   scroll.append(table);
   made.append(scroll);
   if (rows !== null && rows > result.rows.length) {
-    made.append(element("p", `${result.rows.length} of them shown; marked rows are not on the other side.`, "note"));
+    made.append(element("p", `${result.rows.length} of them shown.`, "note"));
   }
   return made;
 }
@@ -248,10 +285,18 @@ function start() {
   form.addEventListener("input", refresh);
   form.addEventListener("submit", (event) => event.preventDefault());
   $("#list").addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) {
+    const last = found.length - 1;
+    const places = {
+      ArrowDown: chosen + 1,
+      ArrowUp: chosen - 1,
+      PageDown: Math.min(chosen + PAGE, last),
+      PageUp: Math.max(chosen - PAGE, 0),
+      Home: 0,
+      End: Math.min(shown, found.length) - 1,
+    };
+    if (event.key in places) {
       event.preventDefault();
-      choose(chosen + step);
+      choose(places[event.key]);
     }
   });
   refresh();
