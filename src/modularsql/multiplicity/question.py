@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
@@ -25,8 +26,10 @@ _BEFORE_ASKING = frozenset("in on at for from of to under with".split())
 _IS = frozenset("is was are were".split())
 _IT = frozenset("it they he she".split())
 _HAVE = frozenset("has have had".split())
-_ALSO = frozenset("also even including or".split())
+_EVEN = frozenset("also even including".split())
 _WITHOUT = frozenset("without none".split())
+_THOSE = frozenset("those ones".split())
+_REQUESTS = frozenset("list show give find name tell return count state what which how who".split())
 _MOST = frozenset("most highest largest greatest biggest top maximum".split())
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
@@ -115,15 +118,31 @@ def asks_for_unmatched(question: Question) -> bool:
     words = question.words
     for at, word in enumerate(words):
         after = words[at + 1 : at + 5]
-        if word == "if" and (after[:1] == ("any",) or _is_had(after[:2])):
+        # At the start, "if there are any" is no more than a courtesy.
+        if word == "if" and at and (after[:1] == ("any",) or _is_had(after[:2])):
             return True
-        if word in _ALSO and not _WITHOUT.isdisjoint(after):
+        if word in _EVEN and _WITHOUT.isdisjoint(words[:at]) and _are_without(after):
             return True
-        if word == "with" and after[:2] == ("or", "without"):
+        if word == "with" and after[:2] in (("or", "without"), ("and", "without")):
             return True
-        if word == "whether" and "not" in words[at + 1 : at + 8]:
+        if (word, *after[:1]) == ("or", "none"):
+            return True
+        if word == "whether" and _may_lack(words[at + 1 : at + 8]):
             return True
     return False
+
+
+def _are_without(words: tuple[str, ...]) -> bool:
+    """`those without`, `all desks without`; not `list the desks without`, which is a request of its
+    own, nor `without` alone, one more condition on the same things."""
+    end = next((at for at, word in enumerate(words) if word in _WITHOUT), 0)
+    return end > 0 and (words[0] not in _REQUESTS or not _THOSE.isdisjoint(words[:end]))
+
+
+def _may_lack(words: tuple[str, ...]) -> bool:
+    """`it has one or not`, `there is one or not`; not `it is red or not`."""
+    had = any(one in _HAVE and other != "been" for one, other in pairwise((*words, "")))
+    return "not" in words and (had or "there" in words)
 
 
 def _is_had(words: tuple[str, ...]) -> bool:
