@@ -76,7 +76,9 @@ def test_calibrate_writes_a_policy_that_the_guard_takes(
     schema = json.loads(run("schema", "calibrate").stdout)
     Draft202012Validator(schema).validate(printed)
     assert printed["thresholds"] == {"tau_inject": 0.8, "tau_remove": 0.1}
-    assert "P1: threshold sweep" in run("calibrate", "run").stdout
+    text = run("calibrate", "run").stdout
+    assert "P1: threshold sweep" in text
+    assert "tau_inject = 0.8 (as it was)" in text
     ran = run("guard", shop, COPIES, "--policy", "run/policy.toml", "--fix", "--format", "json")
     assert json.loads(ran.stdout)["applied"] == ["inject_distinct"]
 
@@ -159,3 +161,4 @@ def test_compare_takes_a_run_before_and_after_the_guard(run: Run, files: list[st
     printed = json.loads(run("compare", "run", "run:pred@paper", "--format", "json").stdout)
     Draft202012Validator(json.loads(run("schema", "compare").stdout)).validate(printed)
     assert printed["gained"] == ["1"]
+    assert printed["conclusion"] in ran.stdout

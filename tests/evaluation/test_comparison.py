@@ -61,6 +61,24 @@ def test_runs_that_share_nothing_are_an_error() -> None:
     a, b = run_of([verdict(0)]), run_of([verdict(1)])
     with pytest.raises(InputError, match="share no question"):
         compare(answers_of(a, "a", None, None), answers_of(b, "b", None, None))
+    elsewhere = run_of([verdict(0, db="club")])
+    with pytest.raises(InputError, match="share no question"):
+        compare(answers_of(a, "a", None, None), answers_of(elsewhere, "b", None, None))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ("0101", "1010", "could be chance"),
+        ("0" * 20, "1" * 20, "B is better by 100.00 points, hardly by chance (p"),
+        ("1" * 20, "0" * 20, "A is better by 100.00 points, hardly by chance (p"),
+        ("0" * 40, "01" * 20, "on these databases"),
+    ],
+)
+def test_a_comparison_ends_in_a_sentence(a: str, b: str, said: str) -> None:
+    one, other = run_of(answers(a)), run_of(answers(b))
+    found = compare(answers_of(one, "a", None, None), answers_of(other, "b", None, None))
+    assert said in found.conclusion
 
 
 def test_before_and_after_the_guard() -> None:

@@ -123,3 +123,20 @@ def test_rows_in_another_order_are_kept_and_marked_by_their_place(scored: Option
     for side in (verdict.record.gold_side, verdict.record.pred_side):
         assert side is not None
         assert side.differs == (True, False, True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "option", "given"),
+    [
+        ("r_ves", "--timing", {"turns": 1}),
+        ("tolerant_ex", "--tolerance", {"tolerance": Tolerance(absolute=0.1, relative=0.0)}),
+    ],
+)
+def test_a_metric_with_an_option_of_its_own_may_be_named_beside_it(
+    scored: Options, metric: str, option: str, given: dict[str, Any]
+) -> None:
+    pairs, metrics = [("SELECT 1", "SELECT 1")], ("set_ex", metric)
+    with pytest.raises(InputError, match="an option of its own") as refused:
+        scored(pairs, metrics=metrics)
+    assert option in str(refused.value.hint)
+    assert metric in scored(pairs, metrics=metrics, **given).run.metrics

@@ -53,7 +53,10 @@ def command(
     with output():
         for table in done.found.tables:
             print_table(screen, table)
-        fitted = [f"{name} = {value:g}" for name, value in done.found.thresholds.items()]
+        fitted = [
+            f"{name} = {value:g}{' (as it was)' if name in done.found.kept else ''}"
+            for name, value in done.found.thresholds.items()
+        ]
         fitted += [f"not heeded: {', '.join(done.found.unheeded)}"] if done.found.unheeded else []
         screen.words(f"{', '.join(fitted)}, written to {done.out}")
     return 0

@@ -52,6 +52,7 @@ def command(a: str, b: str, format_: str, config: Path | None, verbose: bool) ->
         print_table(screen, found.table)
         if found.clean is not None:
             print_table(screen, found.clean)
+        screen.words(found.conclusion)
         for word, ids in (("only B is right", found.gained), ("only A is right", found.lost)):
             more = " …" if len(ids) > _MOST_IDS else ""
             named = ": " + ", ".join(ids[:_MOST_IDS]) + more if ids else ""

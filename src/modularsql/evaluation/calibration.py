@@ -30,11 +30,12 @@ from modularsql.evaluation.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Thresholds by the name of their setting, the signs for copies that are not heeded, the policy
-    they belong to, and what was seen."""
+    """Thresholds by the name of their setting (`kept`: as they were), the signs for copies that are
+    not heeded, the policy they belong to, and what was seen."""
 
     base: str
     thresholds: Mapping[str, float]
+    kept: tuple[str, ...]
     unheeded: tuple[str, ...]
     tables: tuple[Table, ...]
 
@@ -62,9 +63,11 @@ def calibrate(run: Run) -> Calibration:
     systems = run.counted_by_system()
     verdicts = [verdict for some in systems.values() for verdict in some]
     grain, parts = GRAIN.name in {patch.name for patch in tried}, split(verdicts)
+    thresholds = {patch.setting: chosen(verdicts, patch) for patch in tried}
     return Calibration(
         base="grain" if grain else "p1-p2",
-        thresholds={patch.setting: chosen(verdicts, patch) for patch in tried},
+        thresholds=thresholds,
+        kept=tuple(p.setting for p in tried if thresholds[p.setting] == p.operating),
         unheeded=signs.not_to_heed(verdicts, parts),
         tables=(
             *(sweep(verdicts, patch) for patch in tried),

@@ -9,6 +9,8 @@ from modularsql.evaluation.statistics import Interval, Paired, compare_paired
 from modularsql.evaluation.studies.outcomes import outcome
 from modularsql.evaluation.table import Table
 
+_LEVEL = 0.05
+"""Below this p a difference is said to be hardly chance."""
 GUARDED = ("set_ex", "multiset_ex")
 """The metrics that are known of what the guard made of an answer."""
 
@@ -26,13 +28,15 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The table of a comparison, warnings, and the questions that one side alone has right.
+    """The table of a comparison, what it comes to, warnings, and the questions that one side alone
+    has right.
 
     `clean` is the same without questions whose gold smells; None where nobody looked.
     """
 
     table: Table
     clean: Table | None
+    conclusion: str
     warnings: tuple[str, ...]
     gained: tuple[str, ...]
     lost: tuple[str, ...]
@@ -70,14 +74,16 @@ def answers_of(run: Run, where: str, system: str | None, policy: str | None) -> 
 def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
     """b against a, on the questions that both have. Raises `InputError` where there are none, or
     where scipy is not installed."""
-    ids = [name for name in a.verdicts if name in b.verdicts]
+    ids = [name for name, one in a.verdicts.items() if _is_of(one, b.verdicts.get(name))]
     if not ids:
         raise InputError(f"{a.name} and {b.name} share no question", "compare runs of one data set")
     said = [*warnings, *_unequal(a, b, ids)]
     metrics = [name for name in a.metrics if name in b.metrics]
     better = [_change(a.verdicts[name], b.verdicts[name]) for name in ids]
+    pairs = _paired(a, b, ids, metrics)
     return Comparison(
-        table=_table(a, b, ids, metrics),
+        table=_table(a, b, pairs),
+        conclusion=_conclusion(pairs["multiset_ex"]),
         clean=_clean(a, b, ids),
         warnings=tuple(said),
         gained=tuple(name for name, change in zip(ids, better, strict=True) if change > 0),
@@ -85,33 +91,62 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
     )
 
 
+def _is_of(one: Verdict, other: Verdict | None) -> bool:
+    """Whether both answer one question: data sets number theirs alike, on other databases."""
+    return other is not None and one.question.db == other.question.db
+
+
+def _conclusion(found: Paired) -> str:
+    """What the comparison says of Multiset-EX, in a sentence."""
+    points, p = 100 * found.difference, f"p = {found.p:.2g}"
+    if found.p >= _LEVEL:
+        return f"Multiset-EX: a difference of {points:+.2f} points could be chance ({p})"
+    said = f"Multiset-EX: {'B' if points > 0 else 'A'} is better by {abs(points):.2f} points"
+    if found.clustered is not None and found.clustered.low <= 0 <= found.clustered.high:
+        return f"{said}, hardly by chance on these databases ({p}); on others it may not be"
+    return f"{said}, hardly by chance ({p})"
+
+
 def _clean(a: Answers, b: Answers, ids: Sequence[str]) -> Table | None:
     if not (a.smelled or b.smelled):
         return None
     clean = [n for n in ids if not (a.verdicts[n].record.smells or b.verdicts[n].record.smells)]
-    table = _table(a, b, clean, GUARDED if clean else ())
-    return replace(table, name="clean", title=f"Without gold that smells, {len(clean):,} questions")
+    table = _table(a, b, _paired(a, b, clean, GUARDED if clean else ()))
+    title = f"Without gold that smells, {len(clean):,} questions"
+    return replace(table, name="clean", title=title, note="")
 
 
-def _table(a: Answers, b: Answers, ids: Sequence[str], metrics: Sequence[str]) -> Table:
-    rows = []
+def _paired(
+    a: Answers, b: Answers, ids: Sequence[str], metrics: Sequence[str]
+) -> dict[str, Paired]:
+    databases = [a.verdicts[name].question.db for name in ids]
+    pairs = {}
     for metric in metrics:
         one, other = (
             [side.verdicts[name].scores.get(metric) or 0.0 for name in ids] for side in (a, b)
         )
-        found = compare_paired(one, other, [a.verdicts[name].question.db for name in ids])
+        found = compare_paired(one, other, databases)
         if found is None:
             raise InputError("comparing needs scipy", "pip install 'modularsql[eval]'")
-        rows.append((metric, sum(one) / len(ids), sum(other) / len(ids), *_cells(found)))
+        pairs[metric] = found
+    return pairs
+
+
+def _table(a: Answers, b: Answers, pairs: Mapping[str, Paired]) -> Table:
+    n = next((found.n for found in pairs.values()), 0)
     return Table(
         name="comparison",
-        title=f"B = {b.name} against A = {a.name}, {len(ids):,} questions",
+        title=f"B = {b.name} against A = {a.name}, {n:,} questions",
         columns=(
             *("metric", "A", "B", "B - A", "B better", "A better", "p (McNemar, exact)"),
             *("95 % by question", "95 % by database"),
         ),
-        rows=rows,
+        rows=[(metric, found.a, found.b, *_cells(found)) for metric, found in pairs.items()],
         percent=frozenset({"A", "B", "B - A"}),
+        note=(
+            "Better: questions on which that side scores higher. Where nothing differs, one metric "
+            "in twenty has a p below 0.05 all the same."
+        ),
     )
 
 

@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Two systems on the same `n` questions; `difference` is the mean of b less that of a.
+    """Two systems with their means `a` and `b` on the same `n` questions; `difference` is b less a.
 
     `gained` and `lost` count questions where only b, or only a, is better. `p` is McNemar's exact
     test on them. `interval` resamples questions, `clustered` whole clusters (databases), None
@@ -35,6 +35,8 @@ class Paired:
     """
 
     n: int
+    a: float
+    b: float
     gained: int
     lost: int
     difference: float
@@ -79,6 +81,8 @@ def compare_paired(
         grouped.setdefault(name, []).append(difference)
     return Paired(
         n=len(differences),
+        a=sum(a) / len(a),
+        b=sum(b) / len(b),
         gained=gained,
         lost=lost,
         difference=sum(differences) / len(differences),

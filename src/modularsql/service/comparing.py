@@ -36,6 +36,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
             "title": found.table.title,
             "metrics": found.table.records(),
             "clean": None if found.clean is None else found.clean.records(),
+            "conclusion": found.conclusion,
             "warnings": list(found.warnings),
             "gained": list(found.gained),
             "lost": list(found.lost),

@@ -211,14 +211,17 @@ def _policies(request: EvalRequest) -> tuple[str, ...]:
 
 
 def _asked(request: EvalRequest) -> Scoring:
+    with_option = {**dict.fromkeys(TIMED, "--timing"), TOLERANT: "--tolerance"}
+    given = {"--timing": bool(request.turns), "--tolerance": request.tolerance is not None}
     for name in request.metrics:
-        if name in (*TIMED, TOLERANT):
-            option = "--tolerance" if name == TOLERANT else "--timing"
-            raise InputError(f"{name} comes with an option of its own", f"add {option}")
-        if name not in METRICS:
-            raise InputError(f"unknown metric {name!r}", f"known: {', '.join(METRICS)}")
+        if name not in (*METRICS, *with_option):
+            known = ", ".join((*METRICS, *with_option))
+            raise InputError(f"unknown metric {name!r}", f"known: {known}")
+        if name in with_option and not given[with_option[name]]:
+            raise InputError(f"{name} comes with an option of its own", f"add {with_option[name]}")
+    named = [name for name in request.metrics if name in METRICS]
     return Scoring(
-        metrics=tuple(dict.fromkeys((*ALWAYS, *(request.metrics or METRICS)))),
+        metrics=tuple(dict.fromkeys((*ALWAYS, *(named if request.metrics else METRICS)))),
         guard=tuple(request.guard),
         smells=request.smells,
         tolerance=request.tolerance,
