@@ -6,6 +6,9 @@ from typing import Literal
 
 from modularsql.records import Evidence
 
+UNSURE = "?"
+"""In place of a collation's name: equal text may not be equal bytes, as far as is known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:

@@ -132,6 +132,17 @@ def test_an_estimate_of_distinct_rows_says_by_how_much_it_may_err(
     assert found.distinct == pytest.approx(300, rel=0.03)
 
 
+def test_hashes_are_of_bytes_so_folded_texts_are_not_estimated(
+    begun: Begun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, rows, engine = begun(0.4, probe_seconds=10.0)
+    if engine.dialect not in ("sqlite", "duckdb"):
+        pytest.skip("it has no collation NOCASE")
+    monkeypatch.setattr(Session, "expected", lambda *_, **__: 1e6)
+    folded = LIST.replace("p.v", "CAST(p.v AS VARCHAR) COLLATE NOCASE")
+    assert isinstance(session.counts(folded, rows), Failure)
+
+
 @pytest.mark.parametrize("size", [1, 700, 50_000])
 def test_an_estimate_stays_within_its_error(make_near: Make, size: int) -> None:
     """At 95 %: of 40 at most a few are outside, and none by three times as much."""

@@ -1,17 +1,15 @@
 """Databases behind SQLAlchemy: refused where nothing keeps a query from writing, bounded else.
 
-chDB (ClickHouse in the process) runs where its package is installed; SQLite's dialect always.
+Here with SQLite's dialect; `test_clickhouse.py` is another.
 """
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy
 from tests.engines.outcomes import LIMITS, rows
 
 from modularsql.config import Settings
@@ -155,29 +153,3 @@ def test_every_entry_names_a_dialect_that_our_parser_knows(name: str) -> None:
     assert _dialect(entry.dialect)
     assert not entry.read_only or entry.begin
     assert "that it only reads" in UNKNOWN.missing()
-
-
-@pytest.mark.skipif(find_spec("chdb_sqlalchemy") is None, reason="chdb-sqlalchemy is not installed")
-def test_clickhouse_in_the_process(tmp_path: Path) -> None:
-    url = f"chdb:///{tmp_path}/data"
-    with sqlalchemy.create_engine(url).connect() as connection:
-        connection.exec_driver_sql("CREATE DATABASE IF NOT EXISTS default")
-        for table in ("parent(id Int32, total Int32)", "child(id Int32, parent Int32)"):
-            connection.exec_driver_sql(f"CREATE TABLE {table} ENGINE = MergeTree ORDER BY id")
-        connection.exec_driver_sql(MAKE[2])
-        connection.exec_driver_sql(MAKE[3])
-    with closing(connect(url)) as engine:
-        assert isinstance(engine, GenericEngine)
-        assert rows(engine, "SELECT total FROM parent ORDER BY id") == [(100,), (50,)]
-        for sql in (
-            "SELECT * FROM file('/etc/passwd', 'LineAsString')",
-            "SELECT 1 SETTINGS readonly = 0",
-        ):
-            assert kind(engine, sql) in (FailureKind.ERROR, FailureKind.REFUSED)
-        answer = Guard(engine, "grain").run(
-            "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id"
-        )
-        assert answer.rows == [(250,)]
-        parent = engine.catalog().table("parent")
-        assert parent is not None
-        assert parent.keys == ()  # what ClickHouse calls a primary key lets rows repeat

@@ -16,7 +16,11 @@ from tests.multiplicity.test_rewrite_pages import PAGES, Open, run, step
 from tests.served import HOW, bag
 
 from modularsql import Guard, Limits
+from modularsql.guard.counting import Counts
+from modularsql.guard.session import Session
 from modularsql.records import Failure
+from modularsql.rows import Rows
+from modularsql.sql.dialects import dialect_of
 
 from .pages import Case
 from .warehouse import WAREHOUSES, Warehouse
@@ -200,3 +204,45 @@ def test_rows_of_a_derived_table_are_counted_there(dialect: str, open_database: 
     answer = Guard(engine, "grain").run(query or "")
     assert engine.refused == []
     assert [f.measured.get("factor") for f in answer.findings] == [pytest.approx(5 / 3, abs=1e-3)]
+
+
+MANY = """
+CREATE MACRO farm_fingerprint(t) AS CAST(HASH(t) // 2 AS BIGINT);
+CREATE TABLE cust(id INTEGER PRIMARY KEY, city VARCHAR);
+CREATE TABLE ord(id INTEGER PRIMARY KEY, cid INTEGER NOT NULL REFERENCES cust(id));
+INSERT INTO cust SELECT i, CASE WHEN i % 5 > 0 THEN i % 1000 END FROM range(60000) r(i);
+INSERT INTO ord SELECT i, i % 60000 FROM range(120000) r(i);
+"""
+
+
+@pytest.mark.parametrize("dialect", WAREHOUSES)
+def test_where_counting_takes_too_long_it_is_estimated(
+    dialect: str, open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """800 cities and none, of which 200 are named after no customer."""
+    engine = Warehouse(dialect, open_database("duckdb", MANY))
+    sql = there("SELECT cust.id, cust.city FROM cust JOIN ord ON ord.cid = cust.id", dialect) or ""
+    session = Session(engine=engine, params=None, limits=Limits(seconds=60, max_rows=100))
+    rows = session.run(sql)
+    assert isinstance(rows, Rows)
+    monkeypatch.setattr(Session, "expected", lambda *_, **__: 1e6)
+    found = session.counts(sql, rows)
+    assert engine.refused == []
+    assert isinstance(found, Counts), found
+    assert (found.rows, found.error) == (120_000, dialect_of(dialect).near_distinct_error)
+    assert found.distinct == pytest.approx(60_000, rel=2 * found.error)
+
+
+@pytest.mark.parametrize("dialect", WAREHOUSES)
+def test_a_factor_that_takes_too_long_is_estimated_from_a_sample(
+    dialect: str, open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Warehouse(dialect, open_database("duckdb", MANY))
+    sql = there("SELECT COUNT(cust.city) FROM cust JOIN ord ON ord.cid = cust.id", dialect) or ""
+    monkeypatch.setattr(
+        Session, "expected", lambda _, asked, *__, **___: 1e6 if "SUM(n)" in asked else 0.0
+    )
+    answer = Guard(engine, "grain").run(sql)
+    assert engine.refused == []
+    [found] = [f for f in answer.findings if f.rule == "fan_out_count"]
+    assert (found.measured["approximate"], found.measured["factor"]) == (True, 2)

@@ -1,7 +1,6 @@
 """Collations of columns, from DDL as a database stores it."""
 
-UNSURE = "?"
-"""In place of a collation's name: equal text may not be equal bytes."""
+from modularsql.catalog import UNSURE
 
 
 def collations(ddl: str, columns: list[str], dialect: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import duckdb
 
-from modularsql.catalog import Catalog, Column, ForeignKey, Key, Table
-from modularsql.engines.collations import UNSURE, collations
+from modularsql.catalog import UNSURE, Catalog, Column, ForeignKey, Key, Table
+from modularsql.engines.collations import collations
 from modularsql.records import Evidence
 
 _OWN = "database_name = current_database() AND NOT internal"

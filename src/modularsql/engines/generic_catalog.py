@@ -6,8 +6,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from modularsql.catalog import Catalog, Column, ForeignKey, Key, Table
-from modularsql.engines.collations import UNSURE
+from modularsql.catalog import UNSURE, Catalog, Column, ForeignKey, Key, Table
 from modularsql.records import Evidence
 
 

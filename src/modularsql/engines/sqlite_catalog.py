@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 
-from modularsql.catalog import Catalog, Column, ForeignKey, Key, Table
-from modularsql.engines.collations import UNSURE, collations
+from modularsql.catalog import UNSURE, Catalog, Column, ForeignKey, Key, Table
+from modularsql.engines.collations import collations
 from modularsql.engines.sqlite_errors import is_interrupted
 from modularsql.records import Evidence
 

@@ -61,7 +61,7 @@ def near_counting(sql: str, columns: int, dialect: str) -> str:
     return (
         f"{with_} SELECT COALESCE(SUM(n), 0), COALESCE(SUM(d), 0) "
         f"FROM (SELECT COUNT(*) AS n, {of.near_distinct.format('h')} AS d "
-        f"FROM (SELECT {hashed} AS h FROM {name}) AS r GROUP BY h % {_PARTS}) AS g"
+        f"FROM (SELECT {hashed} AS h FROM {name}) AS r GROUP BY MOD(h, {_PARTS})) AS g"
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from modularsql.catalog import Column
+from modularsql.catalog import UNSURE, Column
 from modularsql.sql.dialects import dialect_of
 
 
@@ -39,10 +39,6 @@ _COUNTS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Count)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg)
 _ARGUMENTS = re.compile(r"\(.*", re.DOTALL)
 _SAFE_DIGITS = 18
-
-
-UNSURE = "?"
-"""The collation of a column of which it could not be read."""
 
 
 def kind_of(column: Column, dialect: str) -> Kind | None:

@@ -65,7 +65,11 @@ def read_from(block: Block, scope: Scope, context: Context) -> None:
     _read_conditions(items, block, context)
     if where is not None:
         block.where = predicate(where.this, block, context)
-    if items:
+    if not context.reads.padded_with_null and any(map(_pads, items)):
+        _fill(items)
+        block.unknown.append("which rows an outer join pads with default values")
+        rows = opaque(context.attributes.new("row"), 0)
+    elif items:
         rows = _joined(items, block.where.not_null)
     else:
         rows = only_row(opaque(context.attributes.new("the one row"), 0))
@@ -92,6 +96,21 @@ def _item(
     item.join, item.kind = join, _kind(join)
     item.sources[0].join, item.sources[0].kind = join, item.kind
     return item
+
+
+def _pads(item: _Item) -> bool:
+    outer = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
+    return item.kind in outer or any(map(_pads, item.group))
+
+
+def _fill(items: Sequence[_Item]) -> None:
+    """Mark what may be padded with values that look like those of a row."""
+    before: list[Source] = []
+    for item in items:
+        _fill(item.group)
+        for source in _padded(item, item.kind, before):
+            source.filled = True
+        before += item.sources
 
 
 def _grouped(group: list[_Item]) -> _Item:
@@ -286,10 +305,14 @@ def _mark(item: _Item, kind: JoinKind, before: list[Source], relation: Relation 
     first = item.sources[0]
     first.undone = item.kind == JoinKind.LEFT and kind == JoinKind.INNER
     first.before = relation
-    padded = item.sources if kind in (JoinKind.LEFT, JoinKind.FULL) else []
-    padded = padded + before if kind in (JoinKind.RIGHT, JoinKind.FULL) else padded
-    for source in padded:
+    for source in _padded(item, kind, before):
         source.optional = True
+
+
+def _padded(item: _Item, kind: JoinKind, before: list[Source]) -> list[Source]:
+    """The sources for which a join of this kind may have no row."""
+    padded = item.sources if kind in (JoinKind.LEFT, JoinKind.FULL) else []
+    return padded + before if kind in (JoinKind.RIGHT, JoinKind.FULL) else padded
 
 
 def _join(left: Relation, right: Relation, kind: JoinKind, item: _Item) -> Relation:

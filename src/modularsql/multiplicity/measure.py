@@ -80,6 +80,8 @@ def with_definitions(select: exp.Select, query: Query) -> None:
 
 def identity_of(source: Source) -> list[exp.Expr] | None:
     """Columns that tell a source's rows apart: its row id, else a key; None where it has none."""
+    if source.filled:
+        return None
     table = source.table
     if table is not None and table.row_id:
         return [source.column(table.row_id, quoted=False)]

@@ -31,10 +31,11 @@ class Source:
     """One thing in FROM: a table, a CTE, a derived table.
 
     `columns` maps folded names to attributes; `complete` is False where it may have others.
-    `optional`: an outer join may pad it with NULLs. `undone`: WHERE, or the condition of a later
-    join, rejects all rows in which its LEFT JOIN padded it. `lateral`: it is made anew for each
-    row before it. `before` and `after` are the rows of FROM without and with it. `view` is the
-    query that a view stands for; it is no part of the text that is looked at.
+    `optional`: an outer join may pad it with NULLs. `filled`: with default values, so that nobody
+    can tell its rows from those that are none (ClickHouse). `undone`: WHERE, or the condition of a
+    later join, rejects all rows in which its LEFT JOIN padded it. `lateral`: it is made anew for
+    each row before it. `before` and `after` are the rows of FROM without and with it. `view` is
+    the query that a view stands for; it is no part of the text that is looked at.
 
     The first table of a join in parentheses carries the join, and its condition, of the whole.
     """
@@ -51,6 +52,7 @@ class Source:
     kind: JoinKind = JoinKind.FIRST
     predicate: Predicate = TRUE
     optional: bool = False
+    filled: bool = False
     undone: bool = False
     lateral: bool = False
     before: Relation | None = None

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from modularsql.catalog import Column, Table
+from modularsql.catalog import UNSURE, Column, Table
 from modularsql.multiplicity.algebra import GRADES, Dependency, Relation, opaque, union
-from modularsql.multiplicity.columns import UNSURE, whole_number
+from modularsql.multiplicity.columns import whole_number
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
 from modularsql.multiplicity.names import mark_correlated
