@@ -37,16 +37,27 @@ OpenDatabase = Callable[..., Engine]
 
 
 @pytest.fixture(scope="session")
-def open_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDatabase]:
-    """`open_database("sqlite", script, settings=None)`: an engine; closed at the end."""
+def made_database(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """`made_database("sqlite", script)`: the file."""
     folder = tmp_path_factory.mktemp("databases")
     files: dict[tuple[str, str], Path] = {}
-    engines: dict[tuple[Path, Settings], Engine] = {}
 
-    def open_(kind: str, script: str, settings: Settings | None = None) -> Engine:
+    def made(kind: str, script: str) -> Path:
         path = files.setdefault((kind, script), folder / f"{len(files)}.{kind}")
         if not path.exists():
             write_database(kind, path, script)
+        return path
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def open_database(made_database: Callable[[str, str], Path]) -> Iterator[OpenDatabase]:
+    """`open_database("sqlite", script, settings=None)`: an engine; closed after the module."""
+    engines: dict[tuple[Path, Settings], Engine] = {}
+
+    def open_(kind: str, script: str, settings: Settings | None = None) -> Engine:
+        path = made_database(kind, script)
         # DuckDB opens a file once in a process, and with one set of settings.
         if kind == "duckdb":
             settings = None

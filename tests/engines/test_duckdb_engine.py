@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -151,6 +152,17 @@ def test_forms_of_duckdb_that_read_run(engine: DuckDBEngine, sql: str) -> None:
 
 def test_a_plan_that_is_measured_is_one_of_a_read(engine: DuckDBEngine) -> None:
     assert "explain" in str(engine.execute("EXPLAIN ANALYZE SELECT x FROM t", limits=LIMITS))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are listed in /proc")
+def test_an_open_file_has_no_threads_but_those_of_the_settings(path: Path) -> None:
+    def threads() -> int:
+        return len(os.listdir("/proc/self/task"))  # noqa: PTH208 (names are all that is wanted)
+
+    before = threads()
+    with contextlib.closing(DuckDBEngine(path, Settings(threads=3))) as engine:
+        assert rows(engine, "SELECT count(*) FROM range(1000000)") == [(1000000,)]
+        assert threads() - before <= 3
 
 
 def test_a_file_that_this_program_has_open_with_other_settings_is_a_setup_error(path: Path) -> None:

@@ -46,6 +46,8 @@ class Instance:
                 **self.bounds,
                 "temp_directory": self._spill,
                 "max_temp_directory_size": f"{SPILL_MB}MB",
+                # Eight threads more for each file, to read what lies elsewhere: nothing here does.
+                "async_threads": "0",
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "allow_community_extensions": "false",
