@@ -53,6 +53,7 @@ def test_json_follows_its_schema_and_is_the_summary(
         (["--guard", "nope"], "unknown policy 'nope'"),
         (["--preset", "mine"], "'mine' is not"),
         (["--pred", "none.json"], "cannot read none.json"),
+        (["--pred", "pred.json"], "pred.json is given 2 times"),
         (["--db-root", "none"], "no folder of databases at none"),
         (["--out", "set.jsonl"], "set.jsonl"),
         (["--max-rows", "0"], "--max-rows"),
@@ -142,6 +143,7 @@ def test_report_writes_its_files_and_prints_its_tables(
     assert f"… {len(pairs) - 40} more rows (report.md has them)" in ran.stdout
     assert pairs[0]["metric"] in ran.stdout
     page = (tmp_path / "run" / "report.md").read_text("utf-8")
+    assert "set.jsonl · 1 prediction set · limit 30 s" in page
     assert f"| {pairs[-1]['metric']} | {pairs[-1]['other']} |" in page
     assert "Scores" in ran.stdout
     assert "report.html" in ran.stdout

@@ -153,6 +153,21 @@ def test_charts_are_valid_and_need_no_network() -> None:
         assert vega["marks"], chart.title
 
 
+def test_a_run_in_which_nothing_counts_has_no_chart_without_a_value() -> None:
+    run = run_of([verdict(0, gold="error")])
+    run = replace(
+        run,
+        verdicts={
+            "one": [
+                replace(v, record=replace(v.record, cause="gold_error"))
+                for v in run.verdicts["one"]
+            ]
+        },
+    )
+    assert all(chart.spec["data"]["values"] for chart in charts(run, report_tables(run)))
+    assert "Why results differ" not in [chart.title for chart in charts(run, report_tables(run))]
+
+
 def test_junit_counts_what_fails_and_survives_any_text() -> None:
     suite = ElementTree.fromstring(junit(full_run()))[0]  # noqa: S314 - our own text
     counts = {name: suite.get(name) for name in ("tests", "failures", "skipped")}
@@ -168,3 +183,11 @@ def test_markdown_of_a_report_has_every_table() -> None:
     tables = report_tables(full_run())
     text = "\n".join(map(markdown, tables))
     assert text.count("### ") == len(tables)
+
+
+def test_nothing_of_a_question_is_markup_in_markdown() -> None:
+    one = verdict(0, gold="timeout")
+    question = replace(one.question, question=EVIL)
+    text = "\n".join(map(markdown, report_tables(run_of([replace(one, question=question)]))))
+    assert "alert(1)" in text
+    assert "<" not in text

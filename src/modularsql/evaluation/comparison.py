@@ -76,7 +76,9 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
     where scipy is not installed."""
     ids = [name for name, one in a.verdicts.items() if _is_of(one, b.verdicts.get(name))]
     if not ids:
-        raise InputError(f"{a.name} and {b.name} share no question", "compare runs of one data set")
+        raise InputError(
+            f"{a.name} and {b.name} share no question that counts", "compare runs of one data set"
+        )
     said = [*warnings, *_unequal(a, b, ids)]
     metrics = [name for name in a.metrics if name in b.metrics]
     better = [_change(a.verdicts[name], b.verdicts[name]) for name in ids]

@@ -42,7 +42,12 @@ def markdown(table: Table) -> str:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(map(_as_text, cells)) + " |"
+
+
+def _as_text(cell: str) -> str:
+    """Nothing of it is a cell's end, a line's end or markup."""
+    return cell.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
 def _shown(cell: Any, percent: bool) -> str:

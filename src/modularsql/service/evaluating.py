@@ -2,6 +2,7 @@
 
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -241,6 +242,9 @@ def _systems(paths: Sequence[Path], dataset: Dataset) -> dict[str, Predictions]:
 
 def _named(paths: Sequence[Path], what: str) -> dict[str, Path]:
     """The files by their stem, with their folder where stems repeat. Raises `InputError`."""
+    for path, times in Counter(path.resolve() for path in paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times", f"name each of the {what} once")
     stems = [path.stem for path in paths]
     found: dict[str, Path] = {}
     for path, stem in zip(paths, stems, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from modularsql.evaluation.files import write_text
 from modularsql.evaluation.report.charts import charts
-from modularsql.evaluation.report.html import page
+from modularsql.evaluation.report.html import facts, page
 from modularsql.evaluation.report.junit import junit
 from modularsql.evaluation.report.tables import report_tables
 from modularsql.evaluation.table import Table, markdown
@@ -50,7 +50,7 @@ def report(folder: Path) -> Reported:
     bundle = _bundle()
     notes = run.notes()
     write_text(folder / PAGE, page(run, tables, charts(run, tables), notes, bundle))
-    write_text(folder / TEXT, _markdown(folder, tables, notes))
+    write_text(folder / TEXT, _markdown(folder, facts(run), tables, notes))
     write_text(folder / CASES, junit(run))
     said = list(notes)
     if not bundle:
@@ -60,8 +60,8 @@ def report(folder: Path) -> Reported:
     )
 
 
-def _markdown(folder: Path, tables: Sequence[Table], notes: Sequence[str]) -> str:
-    lines = [f"# {folder.resolve().name}", "", *(f"- {note}" for note in notes)]
+def _markdown(folder: Path, said: str, tables: Sequence[Table], notes: Sequence[str]) -> str:
+    lines = [f"# {folder.resolve().name}", "", said, "", *(f"- {note}" for note in notes)]
     return "\n".join(lines).rstrip() + "\n\n" + "\n".join(map(markdown, tables))
 
 

@@ -43,7 +43,9 @@ def charts(run: Run, shown: Sequence[Table]) -> list[Chart]:
     for patch in thresholds.patches(run):
         if swept := rows(f"sweep_{patch.name.lower()}"):
             found.append(_sweep(swept, patch))
-    return [*found, _agreement(run.metrics, rows("agreement"))]
+    found.append(_agreement(run.metrics, rows("agreement")))
+    # Vega gives a chart without a value an axis without an end, and the page with it.
+    return [chart for chart in found if chart.spec["data"]["values"]]
 
 
 def _spec(values: Sequence[Mapping[str, Any]], **more: Any) -> Spec:
@@ -60,6 +62,8 @@ def _gap(run: Run) -> Chart:
     values = []
     for name, one in summary(run)["systems"].items():
         for metric, title in (("set_ex", "Set-EX"), ("multiset_ex", "Multiset-EX")):
+            if one[metric] is None:
+                continue
             low, high = one["intervals"].get(metric) or (None, None)
             values.append(
                 {"system": name, "metric": title, "score": one[metric], "low": low, "high": high}
@@ -168,12 +172,12 @@ def _strata(rows: Sequence[Mapping[str, Any]], field: str, measure: str) -> Char
 
 
 def _agreement(metrics: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Chart:
-    values = [{"a": name, "b": name, "agree": 1.0} for name in metrics]
+    known = [row for row in rows if row["agree"] is not None]
+    values = [{"a": name, "b": name, "agree": 1.0} for name in metrics if known]
     values += [
         {"a": a, "b": b, "agree": row["agree"]}
-        for row in rows
+        for row in known
         for a, b in ((row["metric"], row["other"]), (row["other"], row["metric"]))
-        if row["agree"] is not None
     ]
     order = {"type": "nominal", "title": None, "sort": list(metrics)}
     encoding = {

@@ -57,7 +57,7 @@ def _data(
             places[verdict.question.id] = len(questions)
             questions.append(_question(verdict))
     return {
-        "facts": _facts(run),
+        "facts": facts(run),
         "about": json.dumps(plain(dict(run.about)), indent=2, ensure_ascii=False),
         "notes": list(notes),
         "tables": [
@@ -76,11 +76,12 @@ def _data(
     }
 
 
-def _facts(run: Run) -> str:
+def facts(run: Run) -> str:
+    """What was scored, and how, on one line."""
     inputs = run.about["inputs"]
     parts = [
         inputs["dataset"]["path"],
-        f"{len(run.verdicts):,} prediction sets",
+        f"{len(run.verdicts):,} prediction set{'' if len(run.verdicts) == 1 else 's'}",
         f"limit {inputs['settings']['timeout']:g} s",
         f"modularsql {run.about.get('modularsql', '')}",
         str(run.about.get("started", "")),

@@ -57,6 +57,7 @@ function showCharts() {
     $("#no-charts").hidden = false;
     return;
   }
+  $("#charts").hidden = !data.charts.length;
   for (const chart of data.charts) {
     const figure = element("figure", null, chart.wide ? "wide" : "");
     figure.append(element("figcaption", chart.title));
