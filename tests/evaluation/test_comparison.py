@@ -70,6 +70,7 @@ def test_runs_that_share_nothing_are_an_error() -> None:
     ("a", "b", "said"),
     [
         ("0101", "1010", "could be chance"),
+        ("0101", "0101", "right on the same questions"),
         ("0" * 20, "1" * 20, "B is better by 100.00 points, hardly by chance (p"),
         ("1" * 20, "0" * 20, "A is better by 100.00 points, hardly by chance (p"),
         ("0" * 40, "01" * 20, "on these databases"),

@@ -100,6 +100,8 @@ def _is_of(one: Verdict, other: Verdict | None) -> bool:
 
 def _conclusion(found: Paired) -> str:
     """What the comparison says of Multiset-EX, in a sentence."""
+    if not found.gained and not found.lost:
+        return "Multiset-EX: the two are right on the same questions"
     points, p = 100 * found.difference, f"p = {found.p:.2g}"
     if found.p >= _LEVEL:
         return f"Multiset-EX: a difference of {points:+.2f} points could be chance ({p})"

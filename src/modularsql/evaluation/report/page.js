@@ -35,8 +35,17 @@ function tableOf(table) {
 function showTable(into, table, level) {
   into.append(element(level, table.title));
   if (table.note) into.append(element("p", table.note, "note"));
-  into.append(tableOf(table));
+  if (table.rows.length <= MOST_OPEN) {
+    into.append(tableOf(table));
+    return;
+  }
+  const details = element("details");
+  details.append(element("summary", `${table.rows.length.toLocaleString("en")} rows`), tableOf(table));
+  into.append(details);
 }
+
+// A longer table is folded: all pairs of metrics would bury what stands below them.
+const MOST_OPEN = 60;
 
 function showTables() {
   const [first, ...others] = data.tables;
@@ -210,7 +219,8 @@ function showFurther(into, one) {
 
 function showResults(into, one) {
   if (!one.gold && !one.pred) {
-    into.append(element("p", one.state === "right" ? "Both results are the same." : "No results were kept.", "note"));
+    const same = one.cause === "order" ? "The rows are the same, in another order." : "Both results are the same.";
+    into.append(element("p", one.state === "right" ? same : "No results were kept.", "note"));
     return;
   }
   const pair = element("div", null, "pair");
