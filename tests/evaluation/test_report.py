@@ -115,6 +115,13 @@ def test_an_answer_in_the_wrong_order_stands_among_the_causes() -> None:
     assert tables["causes"].records() == [{"cause": "order", "one": 1}]
 
 
+def test_answers_that_the_page_leaves_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modularsql.evaluation.report.html.MOST_ANSWERS", 5)
+    data = data_of(html_of(full_run()))
+    assert len(data["answers"]) == 5
+    assert "the first 5 of 7 answers" in data["notes"][-1]
+
+
 def test_data_of_strangers_stays_inside_its_script_element() -> None:
     html = html_of(evil_run(), bundle="draw('</script>')")
     assert html.count("<script") == 3

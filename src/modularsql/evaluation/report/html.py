@@ -48,7 +48,11 @@ def _embedded(value: Any) -> str:
 def _data(
     run: Run, tables: Sequence[Table], charts: Sequence[Chart], notes: Sequence[str]
 ) -> Mapping[str, Any]:
-    verdicts = run.all_verdicts()[:MOST_ANSWERS]
+    everything = run.all_verdicts()
+    verdicts = everything[:MOST_ANSWERS]
+    if len(verdicts) < len(everything):
+        said = f"the first {len(verdicts):,} of {len(everything):,} answers stand on this page"
+        notes = [*notes, f"{said}, all of them in verdicts.parquet"]
     systems = list(run.verdicts)
     places: dict[str, int] = {}
     questions: list[Mapping[str, Any]] = []
