@@ -221,15 +221,12 @@ def ours(found: Run) -> list[str]:
             detector.reasons(systems),
             stages.stages(systems, POLICIES),
             *(thresholds.sweep(verdicts, patch) for patch in tried),
-            *([thresholds.folds(systems, tried)] if _databases(verdicts) > 1 else []),
+            thresholds.folds(systems, tried),
             stages.within_flags(systems, POLICIES),
             stages.latency(systems, POLICIES),
         )
+        if table.rows
     ]
-
-
-def _databases(verdicts: Iterable[Verdict]) -> int:
-    return len({verdict.question.db for verdict in verdicts})
 
 
 def appendix_g(found: Run) -> str:

@@ -89,6 +89,8 @@ def test_leaving_a_database_out_judges_a_threshold_it_had_no_part_in() -> None:
     # Without a the paper's 0.80 is kept; without b 0.90 is picked. On a it fixes, on b it rests.
     assert found["net, tau picked anew"] == 1
     assert (found["not negative (held)"], found["worst (held)"]) == ("2/2", 0)
+    one = [v for v in answers() if v.question.db == answers()[0].question.db]
+    assert folds({"one": one}, [P1]).records() == []
 
 
 def test_stages_follow_the_patches_and_the_policies_tried() -> None:

@@ -52,7 +52,8 @@ def command(
     screen = Screen()
     with output():
         for table in done.found.tables:
-            print_table(screen, table)
+            if table.rows:
+                print_table(screen, table)
         fitted = [
             f"{name} = {value:g}{' (as it was)' if name in done.found.kept else ''}"
             for name, value in done.found.thresholds.items()
