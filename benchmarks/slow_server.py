@@ -21,7 +21,7 @@ _STAGES = {
     "terms that may be stored as values": "values",
     "reply with one JSON object only": "linking.direct",
     "through three steps": "generation.skeleton",
-    "The examples are other questions": "generation.icl",
+    "Other questions, over other schemas": "generation.icl",
     "split the question into smaller ones": "generation.divide",
     "A check of this query says": "revision",
     "the letter of the better one": "selection",

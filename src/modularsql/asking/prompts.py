@@ -6,6 +6,7 @@ fill nothing itself.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,11 +27,20 @@ class Prompt:
     user: str
 
     def messages(self, **fields: str) -> tuple[Message, ...]:
-        """The messages with every place filled; a place without a field is a mistake of ours."""
+        """The messages with every place filled; a place without a field is a mistake of ours.
+
+        A paragraph of the user's whose fields are all empty is left out, heading and all.
+        """
+        parts = [Template(part) for part in re.split(r"\n{2,}", self.user)]
+        told = [part for part in parts if _is_told(part.get_identifiers(), fields)]
         return (
             Message(role="system", text=Template(self.system).substitute(fields)),
-            Message(role="user", text=Template(self.user).substitute(fields)),
+            Message(role="user", text="\n\n".join(part.substitute(fields) for part in told)),
         )
+
+
+def _is_told(names: list[str], fields: Mapping[str, str]) -> bool:
+    return not names or any(fields[name] for name in names)
 
 
 @cache
@@ -47,10 +57,12 @@ def clipped(text: str, limit: int) -> str:
 
 
 def as_data(text: str, limit: int) -> str:
-    """Text of unknown origin (names, values, SQL, questions) as one quoted block.
+    """Text of unknown origin (names, values, SQL, questions) as one quoted block; none of nothing.
 
     The block ends where we end it: what could be a mark is broken up inside the text, and control
     characters are shown as spaces.
     """
+    if not text:
+        return ""
     printable = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)
     return f"<data>\n{_MARK.sub('< ', clipped(printable, limit))}\n</data>"

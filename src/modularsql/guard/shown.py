@@ -94,7 +94,7 @@ def words_of(case: Case) -> dict[str, str]:
     """The fields that every prompt of a rescue has."""
     return {
         "question": as_data(case.question or "(not given)", LONGEST_QUESTION),
-        "hint": as_data(case.hint or "(none)", LONGEST_QUESTION),
+        "hint": as_data(case.hint, LONGEST_QUESTION),
         "schema": schema_of(case),
         "trigger": case.trigger,
     }

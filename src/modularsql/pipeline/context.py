@@ -18,7 +18,7 @@ def asked(state: State, deps: Deps, schema: str) -> dict[str, str]:
     return {
         "dialect": deps.catalog.dialect,
         "schema": as_data(schema, 1_000_000),
-        "definitions": as_data(deps.definitions or "none", LONGEST["definitions"]),
+        "definitions": as_data(deps.definitions, LONGEST["definitions"]),
         **words(state),
     }
 
@@ -27,7 +27,7 @@ def words(state: State) -> dict[str, str]:
     """Question and hint."""
     return {
         "question": as_data(state.question, LONGEST["question"]),
-        "hint": as_data(state.hint or "none", LONGEST["hint"]),
+        "hint": as_data(state.hint, LONGEST["hint"]),
     }
 
 
@@ -42,7 +42,7 @@ def cut_short(question: str, hint: str, definitions: str) -> tuple[str, ...]:
 
 
 def shots(state: State, deps: Deps) -> str:
-    """Questions that were solved before and are built alike; the text says where there are none."""
+    """Questions that were solved before and are built alike; empty where there are none."""
     if deps.examples is None or not deps.has("generation.examples"):
         return shots_text(())
     found = deps.examples.chosen(masked(state.question, deps.catalog), deps.settings.examples)
@@ -52,7 +52,7 @@ def shots(state: State, deps: Deps) -> str:
 def shots_text(examples: Sequence[Example]) -> str:
     """Examples as a prompt shows them."""
     lines = [f"Question: {clipped(e.question, 500)}\nSQL: {clipped(e.sql, 1500)}" for e in examples]
-    return as_data("\n\n".join(lines) or "none", 10_000)
+    return as_data("\n\n".join(lines), 10_000)
 
 
 def masked(question: str, catalog: Catalog) -> str:
