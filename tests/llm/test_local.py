@@ -1,5 +1,6 @@
 """The real way to a model in a file, with the smallest model that can be had (very weak)."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from modularsql.llm.connect import connect_model
 from modularsql.pipeline.reading import read_query
 from modularsql.service.asking import AskRequest, conversation
 
-from .conftest import FakeServer, completion, failure, request
+from .conftest import Answer, Body, FakeServer, completion, failure, request
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -102,3 +103,32 @@ def test_litellm_reaches_a_server(server: FakeServer, monkeypatch: pytest.Monkey
     server.answers = [failure(401)]
     with pytest.raises(SetupError, match="401"):
         model.chat(request())
+
+
+@pytest.mark.slow
+def test_samples_that_litellm_leaves_out_are_asked_for_singly(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Anthropic's protocol has no `n`."""
+    pytest.importorskip("litellm", reason="the extra litellm is not installed")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    server.answers = lambda body: Answer(body=json.dumps(reply_of_anthropic(body, server)))
+    model = connect_model(Settings(model="litellm:anthropic/m", base_url=server.url))
+    assert model is not None
+    reply = model.chat(request(n=3))
+    assert sorted(reply.texts) == ["1", "2", "3"]
+    assert (reply.cost.llm_calls, reply.cost.prompt_tokens) == (3, 30)
+    assert not any("n" in body for body in server.bodies)
+    assert capfd.readouterr().out == ""
+
+
+def reply_of_anthropic(body: Body, server: FakeServer) -> Body:
+    return {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [{"type": "text", "text": str(len(server.bodies))}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 10, "output_tokens": 3},
+    }

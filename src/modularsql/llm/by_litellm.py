@@ -3,6 +3,7 @@
 Names are litellm's (`litellm:anthropic/…`), keys those variables that litellm reads by itself.
 """
 
+import os
 from typing import Any
 
 from modularsql.config import Settings
@@ -29,12 +30,7 @@ class LiteLLM:
 
     def chat(self, request: ChatRequest) -> ChatReply:
         """See `ports.Model`; parts of a request that a server does not know are left out."""
-        try:
-            import litellm
-        except ImportError as error:
-            raise SetupError(
-                f"asking {self.name} needs litellm", "pip install 'modularsql[litellm]'", "driver"
-            ) from error
+        litellm = self._package()
         body = chat_body(self.name, request)
 
         def send(attempt: Attempt) -> Any:
@@ -61,3 +57,15 @@ class LiteLLM:
             if failure.status in _OPERATOR:
                 raise SetupError(said) from None
             raise (ModelError(said) if failure.again else RefusedError(said)) from None
+
+    def _package(self) -> Any:
+        """litellm, kept from fetching its prices as it is imported, and from printing."""
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        try:
+            import litellm
+        except ImportError as error:
+            raise SetupError(
+                f"asking {self.name} needs litellm", "pip install 'modularsql[litellm]'", "driver"
+            ) from error
+        litellm.suppress_debug_info = True
+        return litellm
