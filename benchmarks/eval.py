@@ -22,6 +22,8 @@ from benchmarks.corpus import SPIDER, require, spider_systems
 from modularsql.cores import cores
 
 TURNS = 9
+AS_INSTALLED = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+"""A package that pip installed has its byte code: the first turn makes that of the checkout."""
 _BE_PARENT_OF_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of Linux: without it nobody counts the time of a fork server's workers."""
 
@@ -42,7 +44,7 @@ def run(systems: Sequence[Path], *options: str) -> Spent:
             command += ["--pred", str(path)]
         command += ["--db-root", str(SPIDER / "database"), "--out", folder, "--jobs", "2"]
         before, start = os.times(), time.perf_counter()
-        subprocess.run([*command, *options], check=True, capture_output=True)
+        subprocess.run([*command, *options], check=True, capture_output=True, env=AS_INSTALLED)
         wall = time.perf_counter() - start
         wait_for_orphans()
         after = os.times()
