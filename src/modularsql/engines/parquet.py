@@ -11,6 +11,8 @@ import duckdb
 
 from modularsql.errors import InputError
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 @cache
 def in_memory() -> duckdb.DuckDBPyConnection:
@@ -34,7 +36,7 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
                 # What is left out is NULL.
                 cells = zip(columns, row, strict=True)
                 named = {name: cell for name, cell in cells if cell is not None}
-                file.write(json.dumps(named, ensure_ascii=False, allow_nan=False) + "\n")
+                file.write(_JSON.encode(named) + "\n")
         types = ", ".join(f"{_quoted(name)}: {_text(kind)}" for name, kind in columns.items())
         source = f"read_json({_text(str(lines))}, format='newline_delimited', columns={{{types}}}"
         source += ", maximum_object_size=268435456)"

@@ -31,6 +31,8 @@ def combined(records: Sequence[Sequence[Record]]) -> Record:
 
 def _by_any(records: Sequence[Record]) -> Record:
     known = _known(records)
+    if len(known) == 1:
+        return known[0]
     # Of equals one that ran: it decides whether the question counts.
     nearest = max(known, key=lambda one: (_likeness(one), one.gold.ok))
     return _merged(nearest, known, over_golds)
@@ -38,10 +40,10 @@ def _by_any(records: Sequence[Record]) -> Record:
 
 def _on_all(records: Sequence[Record]) -> Record:
     known = _known(records)
+    if len(known) == 1:
+        return known[0]
     against = min(known, key=lambda one: (one.gold.ok, _likeness(one)))
     found = _merged(against, known, over_databases)
-    if len(known) == 1:
-        return found
     timed = {
         name: mean_over_databases(one.scores.get(name) for one in known)
         for name in TIMED
@@ -63,8 +65,6 @@ def _likeness(record: Record) -> tuple[float, ...]:
 
 
 def _merged(shown: Record, records: Sequence[Record], reduce: _Reduce) -> Record:
-    if len(records) == 1:
-        return shown
     names = dict.fromkeys(name for one in records for name in one.scores)
     return replace(
         shown,

@@ -70,11 +70,9 @@ def _pool(run: Run, questions: Mapping[str, Sequence[Verdict]]) -> dict[str, Any
 def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     counted = [verdict for verdict in verdicts if run.counted(verdict)]
     n = len(counted)
-    fractions, intervals, undecided = _fractions(run, counted), {}, {}
-    for name in run.metrics:
-        known = _known(counted, name)
-        intervals[name] = _interval(known, n)
-        undecided[name] = n - len(known)
+    known = _known(run, counted)
+    fractions = _fractions(known, n)
+    undecided = {name: n - len(scores) for name, scores in known.items()}
     mbs = [verdict.question.id for verdict in counted if verdict.mbs]
     left_out = Counter(
         verdict.record.gold.status for verdict in verdicts if not run.counted(verdict)
@@ -87,7 +85,7 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "mbs": len(mbs),
         "mbs_ids": mbs,
         "clean": _clean(run, counted),
-        "intervals": intervals,
+        "intervals": {name: _interval(scores, n) for name, scores in known.items()},
         "undecided": {name: count for name, count in undecided.items() if count},
         "left_out": dict(left_out),
         "gold_status": dict(Counter(v.record.gold.status for v in verdicts)),
@@ -97,13 +95,17 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     }
 
 
-def _known(counted: Sequence[Verdict], metric: str) -> list[float]:
-    return [score for verdict in counted if (score := verdict.scores.get(metric)) is not None]
+def _known(run: Run, counted: Sequence[Verdict]) -> dict[str, list[float]]:
+    """The scores of each metric that are decided."""
+    scores = [verdict.scores for verdict in counted]
+    return {
+        name: [score for one in scores if (score := one.get(name)) is not None]
+        for name in run.metrics
+    }
 
 
-def _fractions(run: Run, counted: Sequence[Verdict]) -> dict[str, float | None]:
-    n = len(counted)
-    return {name: sum(_known(counted, name)) / n if n else None for name in run.metrics}
+def _fractions(known: Mapping[str, Sequence[float]], n: int) -> dict[str, float | None]:
+    return {name: sum(scores) / n if n else None for name, scores in known.items()}
 
 
 def _clean(run: Run, counted: Sequence[Verdict]) -> dict[str, Any] | None:
@@ -111,7 +113,7 @@ def _clean(run: Run, counted: Sequence[Verdict]) -> dict[str, Any] | None:
     if not run.smelled:
         return None
     clean = [verdict for verdict in counted if not verdict.record.smells]
-    fractions = _fractions(run, clean)
+    fractions = _fractions(_known(run, clean), len(clean))
     mbs = sum(verdict.mbs for verdict in clean)
     return {"n": len(clean), **fractions, "gap": _gap(fractions), "mbs": mbs}
 

@@ -67,13 +67,14 @@ def verdict_columns(metrics: Sequence[str]) -> dict[str, str]:
 
 def verdict_rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """One row for each system and question."""
+    metrics = run.metrics
     for verdict in _verdicts(run):
         question, record = verdict.question, verdict.record
         gold, pred = record.gold, record.pred
         yield (
             *_texts(verdict.system, question.id, question.db, question.difficulty),
             *(gold.status, pred.status),
-            *(record.scores.get(name) for name in run.metrics),
+            *map(record.scores.get, metrics),
             *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause),
             *(gold.ms, pred.ms, _findings(record), list(record.smells)),
             *_texts(gold.error, pred.error, question.question, question.hint),
