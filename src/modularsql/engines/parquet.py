@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import duckdb
 from modularsql.errors import InputError
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_AT_ONCE = 500
+"""Rows that are encoded at once."""
+_LONGEST = 2**28
+"""Bytes that DuckDB takes for one line of JSON."""
 
 
 @cache
@@ -32,17 +37,18 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
     half = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with lines.open("w", encoding="utf-8") as file:
-            for row in rows:
-                # What is left out is NULL.
-                cells = zip(columns, row, strict=True)
-                named = {name: cell for name, cell in cells if cell is not None}
-                file.write(_JSON.encode(named) + "\n")
-        types = ", ".join(f"{_quoted(name)}: {_text(kind)}" for name, kind in columns.items())
+            stream = iter(rows)
+            while some := list(islice(stream, _AT_ONCE)):
+                file.writelines(_lines(tuple(columns), some))
+        types = ", ".join(
+            f"{_quoted(name)}: {_text(kind + '[]')}" for name, kind in columns.items()
+        )
         source = f"read_json({_text(str(lines))}, format='newline_delimited', columns={{{types}}}"
-        source += ", maximum_object_size=268435456)"
+        source += f", maximum_object_size={_LONGEST})"
+        cells = ", ".join(f"unnest({_quoted(name)}) AS {_quoted(name)}" for name in columns)
         with in_memory().cursor() as connection:
             connection.execute(
-                f"COPY (SELECT * FROM {source}) TO {_text(str(half))} (FORMAT parquet)"
+                f"COPY (SELECT {cells} FROM {source}) TO {_text(str(half))} (FORMAT parquet)"
             )
         half.replace(path)
     except duckdb.Error as error:
@@ -50,6 +56,17 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Sequenc
     finally:
         for leftover in (lines, half):
             leftover.unlink(missing_ok=True)
+
+
+def _lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Rows as lines of JSON: the name of each column with all its cells, named once."""
+    line = _JSON.encode(dict(zip(columns, zip(*rows, strict=True), strict=True))) + "\n"
+    if len(rows) > 1 and len(line) > _LONGEST // 4:  # characters, of up to four bytes
+        half = len(rows) // 2
+        yield from _lines(columns, rows[:half])
+        yield from _lines(columns, rows[half:])
+    else:
+        yield line
 
 
 def read_parquet(path: Path) -> list[dict[str, Any]]:
