@@ -3,12 +3,14 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import settings
+from tests.served import Served
 from tests.servers import NEEDED, SERVERS
 
 from modularsql import Settings, connect
@@ -34,6 +36,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 OpenDatabase = Callable[..., Engine]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """Databases on the servers for the schemas of pages."""
+    with closing(Served()) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

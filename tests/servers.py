@@ -6,8 +6,8 @@ where there is none, unless `TEST_SERVERS=needed`, as in CI.
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pymysql
+
+from modularsql.engines.connect import connect
+from modularsql.ports import Engine
 
 POSTGRES = os.environ.get("TEST_POSTGRES_URL") or "postgresql://root@127.0.0.1:5432/test"
 MYSQL = os.environ.get("TEST_MYSQL_URL") or "mysql://root@127.0.0.1:3306/test"
@@ -158,3 +161,15 @@ MYSQL_SERVER = Server(
     fresh=(),
 )
 SERVERS = {"postgres": POSTGRES_SERVER, "mysql": MYSQL_SERVER}
+
+
+@contextmanager
+def making(server: Server, url: str) -> Iterator[Callable[..., Any]]:
+    """`make(*statements)`: an engine on a database after these; all are closed in the end."""
+    with ExitStack() as opened:
+
+        def make(*statements: str) -> Engine:
+            server.run(url, statements)
+            return opened.enter_context(closing(connect(url)))
+
+        yield make

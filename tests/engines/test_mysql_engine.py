@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.engines.outcomes import LIMITS, failure, rows
 from tests.servers import MYSQL_SERVER as SERVER
+from tests.servers import making
 
 from modularsql.catalog import Key, Table
 from modularsql.config import Settings
@@ -35,16 +36,8 @@ def url(folder: Path) -> str:
 
 @pytest.fixture
 def make(url: str) -> Iterator[Make]:
-    opened: list[Engine] = []
-
-    def new(*statements: str) -> Any:
-        SERVER.run(url, statements)
-        opened.append(connect(url))
-        return opened[-1]
-
-    yield new
-    for engine in opened:
-        engine.close()
+    with making(SERVER, url) as new:
+        yield new
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from tests.engines.outcomes import LIMITS, failure, rows
 from tests.servers import POSTGRES_SERVER as SERVER
+from tests.servers import making
 
 from modularsql.catalog import Key, Table
 from modularsql.engines.connect import connect
@@ -36,16 +37,8 @@ def url(folder: Path) -> str:
 
 @pytest.fixture
 def make(url: str) -> Iterator[Make]:
-    opened: list[Engine] = []
-
-    def new(*statements: str) -> Any:
-        SERVER.run(url, statements)
-        opened.append(connect(url))
-        return opened[-1]
-
-    yield new
-    for engine in opened:
-        engine.close()
+    with making(SERVER, url) as new:
+        yield new
 
 
 @pytest.fixture

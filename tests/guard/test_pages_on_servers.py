@@ -3,8 +3,6 @@
 What differs there stands in `server_gaps.toml`, and fails when it no longer does.
 """
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,6 @@ from tests.served import Served, on_servers
 
 GAPS = Path(__file__).with_name("server_gaps.toml")
 SHARED = {str(case): case for case in CASES if len(case.engines()) > 1}
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """Databases for the pages' schemas."""
-    with closing(Served()) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(("kind", "case"), list(on_servers(GAPS, SHARED)))

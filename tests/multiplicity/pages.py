@@ -9,6 +9,7 @@
 """
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,12 @@ class Page:
 def pages(folder: Path) -> list[Page]:
     """Every page in a folder."""
     return [read_page(path) for path in sorted(folder.glob("*.md"))]
+
+
+def shared(found: Iterable[Page]) -> dict[str, Case]:
+    """The cases that more than one engine runs, by rule and heading."""
+    cases = (case for page in found for case in page.cases)
+    return {f"{c.rule}: {c.heading}": c for c in cases if len(c.engines) > 1}
 
 
 Blocks = dict[str | None, dict[str, str]]

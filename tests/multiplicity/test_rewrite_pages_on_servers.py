@@ -3,30 +3,16 @@
 What differs there stands in `server_gaps.toml`, and fails when it no longer does.
 """
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.multiplicity.test_rewrite_pages import PAGES, assert_guarded, assert_written
 from tests.served import Served, on_servers
 
-from .pages import Case
+from .pages import Case, shared
 
 GAPS = Path(__file__).with_name("server_gaps.toml")
-CASES = {
-    f"{case.rule}: {case.heading}": case
-    for page in PAGES
-    for case in page.cases
-    if len(case.engines) > 1
-}
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """Databases for the pages' schemas."""
-    with closing(Served()) as opened:
-        yield opened
+CASES = shared(PAGES)
 
 
 @pytest.mark.parametrize(("kind", "case"), list(on_servers(GAPS, CASES)))

@@ -4,8 +4,6 @@ What differs there stands in `server_gaps.toml`, and fails when it no longer doe
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,22 +14,10 @@ from modularsql.ports import Engine
 from modularsql.records import Limits
 from modularsql.rows import Row, Rows
 
-from ..pages import Case
+from ..pages import Case, shared
 
 GAPS = Path(__file__).with_name("server_gaps.toml")
-CASES = {
-    f"{case.rule}: {case.heading}": case
-    for page in PAGES
-    for case in page.cases
-    if len(case.engines) > 1
-}
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """Databases for the pages' schemas."""
-    with closing(Served()) as opened:
-        yield opened
+CASES = shared(PAGES)
 
 
 def run(sql: str, engine: Engine) -> Counter[Row]:
