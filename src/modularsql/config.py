@@ -101,6 +101,9 @@ class Settings:
     model_timeout: float = _number(60.0, "Seconds for one reply with all its attempts", 0.1, _WEEK)
     model_attempts: int = _number(5, "Times a failing server is asked for one reply", 1, 100)
     model_concurrency: int = _number(16, "Calls of a model at the same time", 1, 1024)
+    thinking_tokens: int = _number(
+        0, "Tokens that a model may think in, beside those of its reply", 0, 2**20
+    )
     budget_usd: float = _number(0.0, "US dollars all calls of a run may cost, 0 = no bound", 0)
     budget_tokens: int = _number(0, "Tokens all calls of a run may take, 0 = no bound", 0, 2**60)
     budget_calls: int = _number(0, "Calls of a model in a run, 0 = no bound", 0)

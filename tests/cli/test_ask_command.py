@@ -250,7 +250,9 @@ def test_a_key_that_is_refused_ends_it_in_one_line_with_a_trace(
     server.answers = [failure(401)]
     ran = ask(shop, "Who?")
     assert ran.returncode == 2
-    assert "does not accept the key" in json.loads(ran.stdout)["error"]["message"]
+    error = json.loads(ran.stdout)["error"]
+    assert "does not accept the key" in error["message"]
+    assert error["hint"].endswith("; the trace is in trace.json")
     calls = trace()["stages"][-1]["calls"]
     assert calls
     assert all("does not accept the key" in call["error"] for call in calls)

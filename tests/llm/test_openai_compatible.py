@@ -97,6 +97,14 @@ def test_in_the_end_it_gives_up_in_one_line(
     assert len(server.bodies) == 3
 
 
+@pytest.mark.parametrize("body", ['{"error": "the model is loading"}', "the model is loading <p>"])
+def test_what_came_in_place_of_a_completion_is_quoted(server: FakeServer, body: str) -> None:
+    server.answers = [Answer(body=body)]
+    with pytest.raises(ModelError, match=r"no chat completion: .*the model is loading") as caught:
+        server.model(attempts=1).chat(request())
+    assert "base_url" in caught.value.hint
+
+
 def test_pauses_grow(server: FakeServer, no_pause: list[float]) -> None:
     server.answers = [failure(500)]
     with pytest.raises(ModelError):

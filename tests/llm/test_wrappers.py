@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from modularsql.llm.keys import request_key
 from modularsql.llm.prices import FREE, Price, Priced, find_price, read_prices
 from modularsql.llm.replay import Player, Recorder
 from modularsql.llm.script import ScriptedModel
+from modularsql.llm.thinking import Thinking
 from modularsql.llm.wrappers import Breaker
 from modularsql.ports import ChatReply, ChatRequest
 from modularsql.records import Cost
@@ -46,6 +48,47 @@ def test_a_reply_says_what_it_cost() -> None:
 def test_a_price_is_found_by_the_ways_a_model_is_named(name: str) -> None:
     prices = read_prices()
     assert find_price(name, prices) == prices["gpt-4o-mini"]
+
+
+DRAFT = "SELECT name FROM b;"
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (f"<think>First I try\n{DRAFT}\n</think>\n\nSELECT 2", "SELECT 2"),
+        (f"\n<Thinking>```sql\n{DRAFT}\n```</Thinking>SELECT 2", "SELECT 2"),
+        # The chat template wrote the first tag, the room ended before the last one.
+        (f"First I try\n{DRAFT}\n</think>\nSELECT 2", "SELECT 2"),
+        (f"<think>First I try {DRAFT}", ""),
+        ("SELECT '<think>' FROM b", "SELECT '<think>' FROM b"),
+        ("SELECT '<think>x</think>' FROM b", "SELECT '<think>x</think>' FROM b"),
+        ("SELECT 2", "SELECT 2"),
+    ],
+)
+def test_a_thought_is_no_reply(reply: str, kept: str) -> None:
+    assert Thinking(ScriptedModel([reply]), 0).chat(request("a")).texts == (kept,)
+
+
+def test_a_thought_gets_room_beside_the_reply() -> None:
+    script = ScriptedModel(["SELECT 2"])
+    Thinking(script, 8000).chat(request("a"))
+    assert script.requests[0].max_tokens == request("a").max_tokens + 8000
+
+
+@pytest.mark.parametrize(
+    ("bounds", "by"),
+    [
+        (Bounds(calls=1), "the setting budget_calls"),
+        (Bounds(tokens=1), "the setting budget_tokens"),
+        (Bounds(usd=1e-9), "--budget"),
+    ],
+)
+def test_a_budget_says_what_raises_it(bounds: Bounds, by: str) -> None:
+    model = Budget(ScriptedModel([]), bounds, PRICE)
+    with pytest.raises(BudgetError) as caught:
+        model.chat(replace(request("a"), n=2))
+    assert caught.value.hint == f"raise {by}"
 
 
 def test_an_unknown_model_has_no_price() -> None:

@@ -35,6 +35,13 @@ def test_prose_is_never_run_and_is_a_result_of_its_own(pipeline: Pipeline) -> No
     assert asked.state.unanswerable == "the shop sells lamps."
     asked = pipeline("What is love?", {"": "I think you should ask somebody else."})
     assert asked.state.unanswerable == "no reply held a query"
+    assert asked.state.instead == "the first reply begins: I think you should ask somebody else."
+    assert asked.state.instead in asked.trace.stages[-1].decisions
+
+
+def test_replies_that_are_empty_say_what_may_have_taken_their_room(pipeline: Pipeline) -> None:
+    asked = pipeline("Who?", {"": ""})
+    assert "raise thinking_tokens" in asked.state.instead
 
 
 def test_a_model_that_fails_ends_the_question_and_says_so(pipeline: Pipeline) -> None:

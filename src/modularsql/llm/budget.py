@@ -25,16 +25,20 @@ class Bounds:
     tokens: int = 0
     usd: float = 0.0
 
-    def passed(self, cost: Cost) -> str | None:
-        """The bound that such a cost would pass, in words."""
+    def passed(self, cost: Cost) -> BudgetError | None:
+        """The bound that such a cost would pass, and what it is set by."""
         tokens = cost.prompt_tokens + cost.completion_tokens
         if self.calls and cost.llm_calls > self.calls:
-            return f"{self.calls:,} calls"
+            return _over(f"{self.calls:,} calls", "the setting budget_calls")
         if self.tokens and tokens > self.tokens:
-            return f"{self.tokens:,} tokens"
+            return _over(f"{self.tokens:,} tokens", "the setting budget_tokens")
         if self.usd and cost.usd > self.usd * (1 + 1e-9):
-            return f"{self.usd:g} US dollars"
+            return _over(f"{self.usd:g} US dollars", "--budget")
         return None
+
+
+def _over(bound: str, by: str) -> BudgetError:
+    return BudgetError(f"the next call could pass the budget of {bound}", f"raise {by}")
 
 
 class Budget:
@@ -54,10 +58,8 @@ class Budget:
         most = self._most(request)
         with self._lock:
             expected = sum((*self._set_aside.values(), most), self._spent)
-            if (bound := self._bounds.passed(expected)) is not None:
-                raise BudgetError(
-                    f"the next call could pass the budget of {bound}", "raise it with --budget"
-                )
+            if (error := self._bounds.passed(expected)) is not None:
+                raise error
             self._set_aside[ticket] = most
         spent = Cost()
         try:

@@ -8,6 +8,7 @@ from modularsql.ports import ChatReply
 from modularsql.records import Cost
 
 _MOST_TOKENS = 2**31
+_QUOTED = 120
 
 
 def read_completion(raw: bytes) -> ChatReply:
@@ -32,8 +33,14 @@ def completion_of(value: Any) -> ChatReply:
 
 
 def _nonsense(reply: object) -> HttpError:
-    what = "an empty reply" if not reply else "a reply that is no chat completion"
+    what = f"a reply that is no chat completion: {_beginning(reply)}" if reply else "an empty reply"
     return HttpError(status=0, words=what, again=True)
+
+
+def _beginning(reply: object) -> str:
+    """Of a page of a proxy, say, or of the error that a server sends as if it were a reply."""
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else json.dumps(reply)
+    return " ".join(text.split())[:_QUOTED]
 
 
 def _cost(usage: Any) -> Cost:

@@ -10,6 +10,7 @@ from modularsql.llm.budget import Bounds, Budget
 from modularsql.llm.prices import FREE, Price, Priced, find_price, read_prices
 from modularsql.llm.reach import is_here
 from modularsql.llm.sampling import Sampled
+from modularsql.llm.thinking import Thinking
 from modularsql.llm.wrappers import Breaker, Limited
 from modularsql.ports import Model
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 def connect_model(settings: Settings) -> Model | None:
     """The model that the settings name, with budget, prices, limits; None where they name none.
 
-    From outside in: what was said before, what may be spent, what it costs, how many samples a
-    call gives, how many calls at once.
+    From outside in: thoughts taken out, what was said before, what may be spent, what it costs,
+    how many samples a call gives, how many calls at once.
     Nothing is sent yet. Raises `InputError` and `SetupError` for what can be known beforehand.
     """
     if not settings.model:
@@ -42,7 +43,8 @@ def connect_model(settings: Settings) -> Model | None:
         from modularsql.llm.cache import Cache
 
         model = Cache(model, Path(settings.reply_cache))
-    return model
+    # Outermost, so that a thought's room counts in the budget and its text is recorded.
+    return Thinking(model, settings.thinking_tokens)
 
 
 def _price(name: str, settings: Settings) -> Price:

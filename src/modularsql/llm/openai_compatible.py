@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 _LARGEST_BODY = 16 * 2**20
 _REFUSED_PART = (400, 422, 501)
+_NO_REPLY = "see that the server runs, and that base_url is right (most end in /v1)"
+_TOO_MUCH = "wait, or lower the settings model_concurrency and samples"
 _TOO_LONG = "where the prompt is too long, lower full_schema_tokens and schema_tokens"
 
 
@@ -107,9 +109,11 @@ class Server:
                 said = f"{where} refuses the request (HTTP {status}: {words})"
                 return RefusedError(said, _TOO_LONG)
             case 0:
-                return ModelError(f"{where} cannot be used: {words}")
+                return ModelError(f"{where} cannot be used: {words}", _NO_REPLY)
+            case 429:
+                return ModelError(f"{where} failed (HTTP 429: {words})", _TOO_MUCH)
             case status:
-                return ModelError(f"{where} failed (HTTP {status}: {words})")
+                return ModelError(f"{where} failed (HTTP {status}: {words})", _NO_REPLY)
 
 
 class OpenAICompatible:

@@ -5,7 +5,7 @@ same text are one candidate with so many votes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from modularsql.errors import ModelError
@@ -21,6 +21,9 @@ from modularsql.ports import Message
 GENERATORS = ("skeleton", "icl", "divide")
 """Prompts by the names that `--without generation.NAME` takes: planning the skeleton first, from
 solved examples, and from sub-questions."""
+
+NO_QUERY = "no reply held a query"
+_QUOTED = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +48,25 @@ def generate(state: State, deps: Deps) -> State:
     unanswerable = None
     if not pool:
         most = Counter(refused).most_common(1)
-        unanswerable = most[0][0] if most else "no reply held a query"
-    decisions = (*_told(names, said, drafts), f"{len(pool)} different candidates")
-    return replace(state, candidates=pool, unanswerable=unanswerable, decisions=decisions)
+        unanswerable = most[0][0] if most else NO_QUERY
+    texts = [text for texts in said.replies.values() for text in texts]
+    instead = _instead(texts) if unanswerable == NO_QUERY else ""
+    decisions = (*_told(names, said, drafts), f"{len(pool)} different candidates", instead)
+    return replace(
+        state,
+        candidates=pool,
+        unanswerable=unanswerable,
+        instead=instead,
+        decisions=tuple(filter(None, decisions)),
+    )
+
+
+def _instead(texts: Sequence[str]) -> str:
+    """What came in place of a query: whether model or question is to blame."""
+    first = " ".join(next(filter(str.strip, texts), "").split())
+    if not first:
+        return "every reply was empty; where the model thinks first, raise thinking_tokens"
+    return f"the first reply begins: {first[:_QUOTED]}{'…' if len(first) > _QUOTED else ''}"
 
 
 def _prompts(names: list[str], state: State, deps: Deps) -> dict[str, tuple[Message, ...]]:

@@ -70,7 +70,8 @@ class Cluster:
 class State:
     """A question on its way to an answer.
 
-    `unanswerable` is why the database cannot answer it, in the model's words. `decisions` are
+    `unanswerable` is why the database cannot answer it, in the model's words, `instead`
+    what it wrote where it held neither a query nor such a reason. `decisions` are
     sentences of the stage at work; the runner moves them into the trace.
     """
 
@@ -85,5 +86,6 @@ class State:
     chosen: int | None = None
     confidence: float | None = None
     unanswerable: str | None = None
+    instead: str = ""
     answer: Answer | None = None
     decisions: tuple[str, ...] = ()

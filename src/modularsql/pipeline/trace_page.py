@@ -92,7 +92,7 @@ def _linked(output: Json) -> str:
 
 def _drafted(output: Json) -> str:
     if output["unanswerable"]:
-        return "not answerable"
+        return "no query"
     samples = sum(one["votes"] for one in output["candidates"])
     return f"{samples} samples, {len(output['candidates'])} candidates"
 
@@ -138,7 +138,7 @@ def _way(stages: Mapping[str, Json]) -> Iterator[str]:
         yield from last["decisions"] if last else ()
         why = stages.get("generation", {}).get("output", {}).get("unanswerable")
         if why:
-            yield f"The database cannot answer: {why}"
+            yield f"No query was run: {why}"
         return
     number, candidate = chosen
     names = ", ".join(candidate["generators"])

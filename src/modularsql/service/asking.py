@@ -90,10 +90,10 @@ class Conversation:
         if path is not None:
             write_trace(asked.trace, path)
         if asked.failure is not None:
-            raise asked.failure
-        notes = (
-            cut_short(asked.state.question, asked.state.hint, self.deps.definitions) + self.advice
-        )
+            raise _with_trace(asked.failure, path)
+        state = asked.state
+        cut = cut_short(state.question, state.hint, self.deps.definitions)
+        notes = (*filter(None, (state.instead,)), *cut, *self.advice)
         reply = _reply(asked, path, self.deps.engine.dialect, notes)
         self.advice = ()
         if reply.unanswerable is None:
@@ -104,6 +104,12 @@ class Conversation:
         """The user's hint and the last turns, so that a question may lean on them."""
         said = [f"earlier question: {q}\nits SQL: {sql}" for q, sql in self.turns[-_MOST_TURNS:]]
         return "\n".join(filter(None, (hint, *said)))
+
+
+def _with_trace(failure: ModularSqlError, path: Path | None) -> ModularSqlError:
+    """The same, naming the trace that shows what led to it."""
+    hints = (failure.hint, "" if path is None else f"the trace is in {path}")
+    return type(failure)(failure.message, "; ".join(filter(None, hints)), failure.kind)
 
 
 def open_database(target: str, settings: Settings) -> Engine:
