@@ -278,3 +278,8 @@ def test_what_cannot_be_reached_is_told_in_one_line_without_secrets(name: str) -
     assert "s3cret" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.hint
+
+
+def test_a_json_table_may_be_read(make: Make) -> None:
+    sql = "SELECT x FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (x INT PATH '$')) AS j ORDER BY x"
+    assert rows(make(), sql) == [(1,), (2,)]

@@ -16,11 +16,13 @@ import pytest
 from tests.engines.outcomes import LIMITS, failure, rows
 from tests.servers import POSTGRES_SERVER as SERVER
 from tests.servers import making
+from tests.sql.test_aggregates import unknown
 
 from modularsql.catalog import Key, Table
 from modularsql.engines.connect import connect
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.postgres import PostgresEngine
+from modularsql.guard.run import Guard
 from modularsql.ports import Engine
 from modularsql.records import Evidence, FailureKind, Limits
 from modularsql.rows import Rows
@@ -319,3 +321,52 @@ def test_a_reading_role_gets_no_warning_and_a_writing_one_does(
         assert "s3cret" not in f"{engine.name}{engine.warnings()}"
         SERVER.run(url, [f"GRANT INSERT ON seen TO {role}"])
         assert "may write to 1 table" in engine.warnings()[0]
+
+
+def test_a_sample_of_a_table_may_be_read(make: Make) -> None:
+    engine = make("CREATE TABLE t AS SELECT 1 AS x")
+    for method in ("SYSTEM", "BERNOULLI"):
+        assert rows(engine, f"SELECT x FROM t TABLESAMPLE {method} (100)") == [(1,)]
+
+
+def test_a_materialized_view_has_keys_and_rows_of_its_own(make: Make) -> None:
+    engine = make(
+        "CREATE MATERIALIZED VIEW m AS SELECT 1 AS x",
+        "CREATE UNIQUE INDEX ON m(x)",
+        "CREATE VIEW v AS SELECT 1 AS x",
+    )
+    found = table(engine, "m")
+    assert (found.kind, found.keys, found.row_id) == (
+        "table",
+        (key("x", null_distinct=True),),
+        "ctid",
+    )
+    assert table(engine, "v").kind == "view"
+
+
+CLUB = (
+    'CREATE TABLE club("Id" int PRIMARY KEY, "Name" text NOT NULL)',
+    "CREATE TABLE team(id int PRIMARY KEY, club int NOT NULL REFERENCES club, cost int NOT NULL)",
+    "CREATE TABLE player(id int PRIMARY KEY, team int NOT NULL REFERENCES team)",
+    "INSERT INTO club VALUES (1, 'Owls'), (2, 'Foxes')",
+    "INSERT INTO team VALUES (1, 1, 10), (2, 1, 20), (3, 2, 5)",
+    "INSERT INTO player VALUES (1, 1), (2, 1), (3, 2), (4, 3)",
+)
+
+
+def test_a_repair_keeps_quoted_names_and_what_a_key_settles(make: Make) -> None:
+    sql = (
+        'SELECT c."Name", SUM(t.cost), COUNT(*) FROM club c JOIN team t ON t.club = c."Id" '
+        'JOIN player p ON p.team = t.id GROUP BY c."Id" ORDER BY c."Name"'
+    )
+    answer = Guard(make(*CLUB)).run(sql, fix=True)
+    assert answer.rows == [("Foxes", 5, 1), ("Owls", 30, 3)], answer.final_sql
+    assert [*answer.applied] == ["aggregate_before_join"]
+
+
+def test_all_aggregates_are_known(make: Make) -> None:
+    sql = "SELECT proname FROM pg_proc WHERE prokind = 'a' AND proname ~ '^[a-z_]+$'"
+    names = {str(name) for (name,) in rows(make(), sql)}
+    assert len(names) > 40
+    # Of a set that is ordered: only ever with WITHIN GROUP, which needs no name.
+    assert unknown(names - {"cume_dist", "dense_rank", "percent_rank", "rank"}, "postgres") == []

@@ -53,3 +53,16 @@ def test_an_alias_with_columns_is_surely_no_function() -> None:
     sql = "WITH a(x) AS (SELECT f(g(1))) SELECT * FROM (SELECT 1) b(y), t AS c(z)"
     assert refusal_of(sql, postgres.MANNER, acts) is None
     assert {name for name, sure in said.items() if sure} == {"f", "g"}
+
+
+def test_the_columns_of_a_json_table_are_surely_no_function() -> None:
+    said: dict[str, bool] = {}
+
+    def acts(name: str, sure: bool) -> bool:
+        said[name] = sure
+        return False
+
+    sql = "SELECT x FROM JSON_TABLE(f(y), '$[*]' COLUMNS (x INT PATH '$')) AS j"
+    assert refusal_of(sql, mysql_rules.MANNER, acts) is None
+    assert said["columns"] is False
+    assert said["f"] is True

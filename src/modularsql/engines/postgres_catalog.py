@@ -4,7 +4,8 @@ PostgreSQL's own traps: a key of a table does not bind the tables that inherit f
 query of it reads as well; partial and expression indexes are no keys; UNIQUE lets NULLs repeat
 unless it says NULLS NOT DISTINCT; a foreign key may be NOT VALID. A deferred constraint may be
 violated inside the transaction that writes, never where we read. `ctid` tells rows apart within
-one statement and may change after it; across partitions it does not.
+one statement and may change after it; across partitions it does not. A materialized view holds
+its rows and the keys of its indexes, as a table does.
 """
 
 from collections import defaultdict
@@ -23,7 +24,7 @@ _OURS = """
     n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
     """
 _RELATIONS = f"""
-    SELECT c.oid, n.nspname, c.relname, c.relkind IN ('v', 'm'), c.relkind = 'r',
+    SELECT c.oid, n.nspname, c.relname, c.relkind = 'v', c.relkind IN ('r', 'm'),
       EXISTS (SELECT FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent
               WHERE i.inhparent = c.oid AND p.relkind = 'r'),
       has_schema_privilege(n.oid, 'USAGE')

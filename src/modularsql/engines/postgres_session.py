@@ -34,6 +34,7 @@ _HARMLESS = """
 _ACTING = """
     SELECT DISTINCT lower(proname) FROM pg_catalog.pg_proc WHERE provolatile = 'v'
     AND NOT (pronamespace = 'pg_catalog'::regnamespace AND proname = ANY(%s))
+    AND prorettype <> 'pg_catalog.tsm_handler'::regtype  -- of TABLESAMPLE, no query can call it
     """
 
 Connection = psycopg.Connection[tuple[Any, ...]]

@@ -19,6 +19,7 @@ from modularsql.sql.parse import Unparsed, split_statements, tokenize
 _QUERIES = frozenset("SELECT WITH VALUES TABLE (".split())
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+_ENDS = (TokenType.R_PAREN, TokenType.STRING)
 _EXPLAIN_WORDS = frozenset("ANALYZE VERBOSE EXTENDED".split())
 
 Acts = Callable[[str, bool], bool]
@@ -103,10 +104,11 @@ def _closings(tokens: Sequence[Token]) -> dict[int, int]:
 def _has_columns(tokens: Sequence[Token], at: int, closing: int | None) -> bool:
     """Whether a name before a parenthesis, closed at `closing`, is an alias with its columns.
 
-    No function stands behind AS or a closing parenthesis, or has AS and a query behind it.
+    No function stands behind AS, a closing parenthesis or a text (as `COLUMNS` does in JSON_TABLE),
+    or has AS and a query behind it.
     """
     before = tokens[at - 1] if at else None
-    if before and (before.token_type == TokenType.R_PAREN or before.text.upper() == "AS"):
+    if before and (before.token_type in _ENDS or before.text.upper() == "AS"):
         return True
     if closing is None:
         return False

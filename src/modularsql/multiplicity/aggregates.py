@@ -18,7 +18,8 @@ COUNTS = frozenset({"count"})
 EXTREMES = frozenset({"min", "max", "any_value", "anyvalue", "argmax", "argmin", "first", "last"})
 LISTS = frozenset(
     "groupconcat group_concat string_agg listagg arrayagg array_agg list jsonarrayagg "
-    "jsonobjectagg json_group_array json_group_object jsonb_group_array jsonb_group_object".split()
+    "jsonobjectagg json_group_array json_group_object jsonb_group_array jsonb_group_object "
+    "jsonb_agg json_arrayagg".split()
 )
 """Names are sqlglot's keys, and the databases' own for functions it does not know."""
 

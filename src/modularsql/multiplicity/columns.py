@@ -160,7 +160,7 @@ def bare(expression: exp.Expr) -> exp.Expr:
     return expression
 
 
-_VOLATILE = (exp.Rand, exp.Randn, exp.Uuid)
+_VOLATILE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
 _VOLATILE_NAMES = frozenset({"random", "randomblob", "nextval", "gen_random_uuid", "setseed"})
 
 

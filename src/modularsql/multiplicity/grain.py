@@ -8,6 +8,7 @@ from modularsql.catalog import Table
 from modularsql.multiplicity.algebra import Relation, union
 from modularsql.multiplicity.columns import conjuncts
 from modularsql.multiplicity.model import Block, JoinKind, Query, Source
+from modularsql.multiplicity.names import suppliers
 from modularsql.records import Evidence
 
 _GRADES = tuple(Evidence)
@@ -193,6 +194,7 @@ def filter_only(block: Block) -> tuple[Source, ...]:
     for clause in ("expressions", "group", "having", "order", "distinct", "qualify", "windows"):
         value = block.select.args.get(clause)
         for part in value if isinstance(value, list) else [value] if value else []:
+            named |= {id(source) for source in suppliers(part, block)}
             for column in part.find_all(exp.Column):
                 found = block.columns.get(id(column))
                 if found is not None:

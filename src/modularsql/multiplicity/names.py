@@ -71,6 +71,27 @@ def sources_of(expression: exp.Expr, block: Block) -> tuple[Source, ...]:
     return tuple(source for source in block.sources if id(source) in used)
 
 
+def suppliers(expression: exp.Expr, block: Block) -> tuple[Source, ...]:
+    """The sources an expression uses, and those it may use: by columns that nobody knows.
+
+    `t.x` of a source whose columns are not known is a column of it, and so is a bare name that is
+    its own (`unnest(tags) AS t`); any other bare name may be of each source that is not known.
+    """
+    known = sources_of(expression, block)
+    literals = {id(literal) for literal in block.literals}
+    found = {id(source) for source in known}
+    for column in own_columns(expression):
+        if id(column) not in block.columns and id(column) not in literals:
+            found |= {id(source) for source in _may_be_of(column, block)}
+    return tuple(source for source in block.sources if id(source) in found)
+
+
+def _may_be_of(column: exp.Column, block: Block) -> list[Source]:
+    name = (column.table or column.name).casefold()
+    own = [source for source in block.sources if source.alias.casefold() == name]
+    return own or [s for s in block.sources if not column.table and not s.complete]
+
+
 def named(name: str, sources: Sequence[Source], block: Block) -> list[Found]:
     """All that a bare (folded) name may mean among some sources; merged columns count once."""
     found, covered = [], set[int]()

@@ -16,13 +16,10 @@ from modularsql.multiplicity.columns import (
 )
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import UNNAMED, Aggregate, Block, JoinKind, Output, Source
-from modularsql.multiplicity.names import resolve, resolve_all, sources_of
+from modularsql.multiplicity.names import resolve, resolve_all, sources_of, suppliers
+from modularsql.sql.aggregates import is_aggregate
 
 _ALL = "*"
-_MORE_AGGREGATES = frozenset(
-    "total group_concat string_agg json_group_array json_group_object jsonb_group_array "
-    "jsonb_group_object list listagg array_agg median mode product fsum favg kahan_sum".split()
-)
 
 
 def read_outputs(block: Block, context: Context) -> None:
@@ -110,7 +107,7 @@ def _output(item: exp.Expr, expression: exp.Expr, block: Block, context: Context
         attribute = _computed(expression, block, context)
     # The database names what has no alias; a guess could be taken for another column.
     name = item.alias or (expression.name if isinstance(expression, exp.Column) else "")
-    return Output(name, expression, attribute, mentioned, sources_of(expression, block))
+    return Output(name, expression, attribute, mentioned, suppliers(expression, block))
 
 
 def _fresh(expression: exp.Expr, block: Block, context: Context) -> int:
@@ -234,13 +231,6 @@ def _is_alias(expression: exp.Expr, output: Output, block: Block) -> bool:
     if output.name.casefold() != name:
         return False
     return not any(name in s.columns or not s.complete for s in block.sources)
-
-
-def is_aggregate(part: exp.Expr) -> bool:
-    """Whether a part puts rows together, by sqlglot's classes or by name."""
-    if isinstance(part, exp.AggFunc):
-        return True
-    return isinstance(part, exp.Anonymous) and part.name.lower() in _MORE_AGGREGATES
 
 
 def _is_of_outer(part: exp.Expr, block: Block, context: Context) -> bool:

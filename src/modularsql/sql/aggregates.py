@@ -6,12 +6,21 @@ from sqlglot import exp
 # databases' own lists.
 _UNKNOWN_TO_SQLGLOT = frozenset(
     """
-    arbitrary arg_max_null arg_max_nulls_last arg_min_null arg_min_nulls_last bitstring_agg
-    combine_aggr count_star decimal_average entropy favg fsum histogram histogram_exact kahan_sum
-    kurtosis_pop lttb mad mean percentile product reservoir_quantile sem sum_no_overflow sumkahan
-    total variant_group_object
+    arbitrary arg_max_null arg_max_nulls_last arg_min_null arg_min_nulls_last array_agg
+    bitstring_agg combine_aggr count_star decimal_average entropy every favg fsum group_concat
+    histogram histogram_exact json_arrayagg json_group_array json_group_object jsonb_agg
+    jsonb_group_array jsonb_group_object jsonb_object_agg kahan_sum kurtosis_pop list listagg lttb
+    mad mean median mode percentile product range_agg range_intersect_agg reservoir_quantile sem
+    string_agg sum_no_overflow sumkahan total variant_group_object xmlagg
     """.split()
 )
+
+
+def is_aggregate(part: exp.Expr) -> bool:
+    """Whether a part puts rows together, by sqlglot's classes or by name."""
+    if isinstance(part, exp.AggFunc):
+        return True
+    return isinstance(part, exp.Anonymous) and part.name.lower() in _UNKNOWN_TO_SQLGLOT
 
 
 def aggregates(tree: exp.Expr) -> bool:
@@ -22,6 +31,4 @@ def aggregates(tree: exp.Expr) -> bool:
     """
     if tree.find(exp.AggFunc, exp.Group, exp.Window) is not None:
         return True
-    return any(
-        function.name.lower() in _UNKNOWN_TO_SQLGLOT for function in tree.find_all(exp.Anonymous)
-    )
+    return any(map(is_aggregate, tree.find_all(exp.Anonymous)))

@@ -141,3 +141,48 @@ def test_no_declared_key_makes_it_a_question_that_data_may_answer() -> None:
     assert (issue.severity, issue.evidence) == (Severity.INFO, Evidence.ASSUMED)
     assert issue.measured == Severity.ERROR
     assert " may add " in issue.message
+
+
+UNNESTED = [
+    "SELECT a.x, t FROM a CROSS JOIN UNNEST(a.tags) AS t",
+    "SELECT a.x, UPPER(t) FROM a JOIN LATERAL UNNEST(a.tags) AS t ON TRUE",
+    "SELECT a.x, t.u FROM a, UNNEST(a.tags) AS t(u)",
+    "SELECT a.x, u FROM a, UNNEST(a.tags) AS t(u)",
+    "SELECT a.x, b FROM a JOIN b ON b.a_id = a.id",
+    "SELECT a.x, g FROM a JOIN GENERATE_SERIES(1, 3) AS g ON TRUE",
+    "SELECT a.x, w FROM a JOIN nowhere ON nowhere.a_id = a.id",
+]
+
+
+@pytest.mark.parametrize("sql", UNNESTED)
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_a_column_that_nobody_knows_may_show_what_the_join_brings(sql: str, dialect: str) -> None:
+    rules = {issue.rule for issue in told(sql, dialect)}
+    assert not rules & {"fan_out_rows", "masked_fan_out"}
+    hidden = sql[: sql.index(",")] + sql[sql.index(" FROM") :]
+    assert "fan_out_rows" in {issue.rule for issue in told(hidden, dialect)}
+
+
+@pytest.mark.parametrize("condition", ["b.id IS NULL", "b.y > 1", "y IS NOT NULL AND a.x > 1"])
+def test_a_filter_on_the_joined_table_settles_what_padded_rows_count(condition: str) -> None:
+    form = "SELECT a.x, COUNT(*) FILTER (WHERE {}) FROM a LEFT JOIN b ON b.a_id = a.id GROUP BY a.x"
+    assert told(form.format(condition), "postgres") == []
+    found = told(form.format("a.x > 1"), "postgres")
+    assert [issue.rule for issue in found] == ["count_star_of_outer_join"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call", "is_bare"),
+    [
+        ("postgres", "JSONB_AGG(x)", False),
+        ("postgres", "OUR_OWN(x)", False),
+        ("postgres", "UPPER(x)", True),
+        ("mysql", "JSON_ARRAYAGG(x)", False),
+        ("mysql", "OUR_OWN(x)", True),
+    ],
+)
+def test_a_call_that_puts_rows_together_has_no_bare_column(
+    dialect: str, call: str, is_bare: bool
+) -> None:
+    found = told(f"SELECT {call}, COUNT(*) FROM a", dialect)
+    assert [issue.rule for issue in found] == (["bare_column"] if is_bare else [])

@@ -39,6 +39,7 @@ from modularsql.multiplicity.rewrites.edits import (
     Promise,
     Rewritten,
     call,
+    declared,
     first_place,
     free_name,
     has_positions,
@@ -78,7 +79,8 @@ def aggregate_before_join(statement: Statement, issue: Issue, dialect: str) -> R
     problem = work.move_columns()
     if problem:
         return Declined(reason=problem)
-    text = spliced(statement.text, [*work.cuts, *_derived(work, parts)])
+    cuts = [*work.cuts, *_derived(work, parts), *_kept_columns(work, parts)]
+    text = spliced(statement.text, cuts)
     return Edit(text, Promise.GROUPS, weakest(*work.grades))
 
 
@@ -183,8 +185,7 @@ class _Work:
         """Let what stands outside FROM and WHERE name the columns of the derived table."""
         select = self.block.select
         for clause in _OUTSIDE:
-            value = select.args.get(clause)
-            for part in value if isinstance(value, list) else [value] if value else []:
+            for part in _parts(select.args.get(clause)):
                 if part.find(exp.Query) is not None:
                     return "a subquery outside WHERE may use its columns"
                 for node in part.find_all(exp.Column, exp.Star):
@@ -208,10 +209,17 @@ class _Work:
         name = self._column(source, node, text)
         item = node.parent is self.block.select and node.arg_key == "expressions"
         renamed = item and name.casefold() != node.name.casefold()
-        called = f" AS {written(node.name, self.dialect)}" if renamed else ""
-        outside = f"{self.alias}.{written(name, self.dialect)}{called}"
+        called = f" AS {self._written(node.name, node)}" if renamed else ""
+        outside = f"{self.alias}.{self._written(name, node)}{called}"
         self.cuts.append((start, end + 1, outside))
         return None
+
+    def place_of(self, node: exp.Column) -> str | None:
+        """A moved column as it is called outside; None for what was not moved."""
+        source = self._source(node)
+        key = f"{source.alias}.{node.name}".casefold() if source is not None else ""
+        name = next((n for (known, _), n in self.inner.items() if known == key), None)
+        return None if name is None else f"{self.alias}.{self._written(name, node)}"
 
     def _source(self, node: exp.Expr) -> Source | None:
         """Where a column comes from; terms of GROUP BY that repeat an output are not noted."""
@@ -230,9 +238,14 @@ class _Work:
             n.casefold() for n in (*self.inner.values(), *self.numbers.values())
         }:
             name = self._unused(f"{source.alias}_{node.name}")
-        shown = text if name == node.name else f"{text} AS {written(name, self.dialect)}"
+        shown = text if name == node.name else f"{text} AS {self._written(name, node)}"
         self.inner[(f"{source.alias}.{node.name}".casefold(), shown)] = name
         return name
+
+    def _written(self, name: str, node: exp.Column) -> str:
+        """A name for a column; in quotes where they keep its letters in the text."""
+        quoted = isinstance(node.this, exp.Identifier) and node.this.quoted
+        return declared(name, self.dialect) if quoted else written(name, self.dialect)
 
 
 def _is_strict(aggregate: Aggregate) -> bool:
@@ -242,6 +255,31 @@ def _is_strict(aggregate: Aggregate) -> bool:
 
 def _own(argument: exp.Expr) -> Iterator[exp.Expr]:
     return (n for n in argument.walk(prune=lambda n: isinstance(n, exp.Column)))
+
+
+def _kept_columns(work: _Work, parts: Clauses) -> list[Cut]:
+    """What a key in GROUP BY settled goes there itself: the derived table has no key."""
+    block, group = work.block, parts.after.get(TokenType.GROUP_BY)
+    if group is None or dialect_of(work.dialect).bare_columns != "of_key":
+        return []
+    inside = {id(part) for a in block.aggregates for part in a.node.walk()}
+    inside |= {id(term) for term in groups_of(block)}
+    beside = [
+        column
+        for clause in _OUTSIDE
+        for part in _parts(block.select.args.get(clause))
+        if clause != "group"
+        for column in part.find_all(exp.Column)
+        if id(column) not in inside and id(column) in block.columns
+    ]
+    named = {work.place_of(term) for term in groups_of(block) if isinstance(term, exp.Column)}
+    more = [p for p in dict.fromkeys(map(work.place_of, beside)) if p and p not in named]
+    return [(group.end, group.end, "".join(f", {place}" for place in more))]
+
+
+def _parts(value: object) -> list[exp.Expr]:
+    several = value if isinstance(value, list) else [value]
+    return [part for part in several if isinstance(part, exp.Expr)]
 
 
 def _derived(work: _Work, parts: Clauses) -> list[Cut]:

@@ -8,12 +8,12 @@ from modularsql.multiplicity.aggregates import within
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.measure import groups_of
 from modularsql.multiplicity.model import Block
-from modularsql.multiplicity.outputs import is_aggregate
 from modularsql.multiplicity.registry import Analysis, Issue, detector
 from modularsql.multiplicity.rules.facts.probes import differing
 from modularsql.multiplicity.rules.facts.suspicion import assumed
 from modularsql.multiplicity.words import text
 from modularsql.records import Severity
+from modularsql.sql.aggregates import is_aggregate
 from modularsql.sql.dialects import dialect_of
 
 
@@ -30,15 +30,18 @@ def bare_column(block: Block, analysis: Analysis) -> Iterator[Issue]:
     if all(output.attribute & settled for output in block.outputs):
         return
     settled = assumed(block, analysis).closure(within(block) | _in_brackets(block))
+    refused = reads.bare_columns in ("refused", "of_key")
+    # What such a database takes, it takes for an aggregate: also one that somebody added to it.
+    passed = (*_PUTS_TOGETHER, exp.Anonymous) if refused else _PUTS_TOGETHER
     bare = [
         column
         for output in block.outputs
         if not output.attribute & settled
-        for column in _bare(output.expression)
+        for column in _bare(output.expression, passed)
         if _is_unsettled(column, settled, block)
     ]
     if bare:
-        yield _issue(block, bare, refused=reads.bare_columns in ("refused", "of_key"))
+        yield _issue(block, bare, refused)
 
 
 def _in_brackets(block: Block) -> int:
@@ -82,12 +85,12 @@ _MOST = 3
 _PUTS_TOGETHER = (exp.Query, exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls)
 
 
-def _bare(expression: exp.Expr) -> Iterator[exp.Column]:
+def _bare(expression: exp.Expr, passed: tuple[type[exp.Expr], ...]) -> Iterator[exp.Column]:
     """Columns outside aggregates, windows and subqueries."""
     stack = [expression]
     while stack:
         node = stack.pop()
         if isinstance(node, exp.Column):
             yield node
-        elif not isinstance(node, _PUTS_TOGETHER) and not is_aggregate(node):
+        elif not isinstance(node, passed) and not is_aggregate(node):
             stack.extend(reversed(list(node.iter_expressions())))

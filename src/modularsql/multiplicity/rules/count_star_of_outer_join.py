@@ -8,6 +8,7 @@ from modularsql.multiplicity.aggregates import COUNTS, is_distinct, measured, wi
 from modularsql.multiplicity.algebra import union
 from modularsql.multiplicity.grain import grounds, settles
 from modularsql.multiplicity.model import Aggregate, Block, JoinKind, Source
+from modularsql.multiplicity.names import suppliers
 from modularsql.multiplicity.registry import Analysis, Issue, detector
 from modularsql.multiplicity.rules.facts.probes import any_row, identity
 from modularsql.multiplicity.words import names, text
@@ -37,8 +38,14 @@ def _counted(block: Block, number: int) -> bool:
 
 
 def _counts_padded(block: Block, aggregate: Aggregate, child: Source) -> bool:
-    """COUNT(*), COUNT(1), or COUNT of a column of what the group is one row of."""
+    """COUNT(*), COUNT(1), or COUNT of a column of what the group is one row of.
+
+    Whose FILTER asks about the joined table decides itself what becomes of a padded row.
+    """
     if aggregate.kind not in COUNTS or is_distinct(aggregate):
+        return False
+    around = aggregate.node.parent
+    if isinstance(around, exp.Filter) and child in suppliers(around.expression, block):
         return False
     if isinstance(aggregate.argument, exp.Case | exp.If | exp.Predicate):
         return False
