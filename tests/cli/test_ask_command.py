@@ -340,7 +340,7 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
 
     server.answers = say
     ours, theirs = pty.openpty()
-    given = ["--model", "m", "--base-url", server.url]
+    given = ["--model", "m", "--base-url", server.url, "--trace", "t.json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "modularsql", "ask", str(shop), *given],
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, close_fds=True,
@@ -361,5 +361,8 @@ def test_a_conversation_on_a_terminal(shop: Path, server: FakeServer, tmp_path: 
         os.close(ours)
     assert "not this one" in seen.partition("Ann")[0], "told, and the next question is asked"
     assert "Ann" in seen
+    traces = [json.loads((tmp_path / name).read_text()) for name in ("t.json", "t-2.json")]
+    assert [one["question"] for one in traces] == ["Who fails?", "Who is the first?"]
+    assert (tmp_path / "t-3.json").exists()
     assert "11" in seen.partition("How many")[2]
     assert "Traceback" not in seen

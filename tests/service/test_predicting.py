@@ -65,6 +65,7 @@ def test_predictions_pools_and_traces_are_written_as_others_read_them(request_: 
     assert (summary.questions, summary.answered) == (4, 2)
     assert summary.problems == {"no database": 1, "nobody knows": 1}
     assert summary.cost.llm_calls > 0
+    assert summary.not_indexed == 1
     dataset = read_dataset(request.dataset)
     read = read_predictions(request.out / "predictions.json", dataset)
     assert [item.sql for item in read.items][:2] == [
@@ -75,6 +76,17 @@ def test_predictions_pools_and_traces_are_written_as_others_read_them(request_: 
     assert pools[1] == {"id": "1", "db": "zoo", "candidates": ["SELECT name FROM animal"]}
     trace = json.loads((request.out / "traces" / "0.json").read_text())
     assert [stage["stage"] for stage in trace["stages"]][-1] == "guard"
+
+
+def test_what_looks_no_value_up_needs_no_index(request_: Any) -> None:
+    for changed in ({"show_values": "no"}, {"without": "values"}):
+        request = request_(ScriptedModel(said))
+        request = replace(
+            request,
+            settings=replace(request.settings, **changed),
+            out=request.out / next(iter(changed)),
+        )
+        assert predict(request).not_indexed == 0
 
 
 def test_a_run_that_was_cut_goes_on_where_it_was(request_: Any) -> None:

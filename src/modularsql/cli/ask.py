@@ -66,7 +66,7 @@ def command(
 
     DB is as for `guard`. Queries are sampled from a model, checked, run, compared by their results,
     and the chosen one is guarded. Without QUESTION, on a terminal, questions are read one by one,
-    each with those before it in mind.
+    each with those before it in mind; Ctrl-D ends that.
 
     \b
     Example:

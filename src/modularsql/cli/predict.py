@@ -97,6 +97,11 @@ def command(
         if summary.failed:
             them = counted(summary.failed, "question")
             screen.words(f"{them} failed; the same command asks again", by=2)
+        if summary.not_indexed:
+            them = counted(summary.not_indexed, "database")
+            screen.words(
+                f"values were not looked up in {them}: run `modularsql index` on each first", by=2
+            )
         cost = summary.cost
         tokens = f"{cost.prompt_tokens:,} tokens in, {cost.completion_tokens:,} out"
         screen.words(f"{counted(cost.llm_calls, 'call')}, {tokens}, ${cost.usd:.4f}", by=2)

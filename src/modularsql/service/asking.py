@@ -72,6 +72,7 @@ class Conversation:
     deps: Deps
     advice: tuple[str, ...] = ()
     turns: list[tuple[str, str]] = field(default_factory=list)
+    asked: int = 0
 
     def ask(
         self, question: str, hint: str = "", keep: Callable[[Trace], None] = lambda trace: None
@@ -86,7 +87,8 @@ class Conversation:
         with whole("ask", self.request.settings):
             asked = run_pipeline(question, self.deps, self._hint(hint or self.request.hint))
         keep(asked.trace)
-        path = self.request.trace
+        self.asked += 1
+        path = self._trace_path()
         if path is not None:
             write_trace(asked.trace, path)
         if asked.failure is not None:
@@ -99,6 +101,13 @@ class Conversation:
         if reply.unanswerable is None:
             self.turns.append((question, reply.answer.final_sql))
         return reply
+
+    def _trace_path(self) -> Path | None:
+        """FILE.html for the first question, FILE-2.html for the next: none is written over."""
+        path = self.request.trace
+        if path is None or self.asked == 1:
+            return path
+        return path.with_stem(f"{path.stem}-{self.asked}")
 
     def _hint(self, hint: str) -> str:
         """The user's hint and the last turns, so that a question may lean on them."""

@@ -11,7 +11,7 @@ traces/ID.json     what happened to each question
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -26,6 +26,7 @@ from modularsql.evaluation.datasets import Dataset, Question, read_dataset
 from modularsql.evaluation.files import write_text
 from modularsql.json_values import plain
 from modularsql.llm.connect import connect_model
+from modularsql.pipeline.parts import parts_left_out
 from modularsql.ports import Model
 from modularsql.records import Cost
 from modularsql.service.answering import (
@@ -36,6 +37,7 @@ from modularsql.service.answering import (
     files_of,
     policy_file,
 )
+from modularsql.service.indexing import index_path
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.run_folder import GO_ON, Log, begin, broken, locked, read_lines, write_json
 from modularsql.service.sources import find_databases, marks
@@ -64,13 +66,14 @@ class PredictRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictSummary:
     """How a run went; `problems` counts questions without a query by reason, `failed` those of them
-    that the next run asks again."""
+    that the next run asks again, `not_indexed` databases whose values were not looked up."""
 
     out: Path
     questions: int
     answered: int
     resumed: int
     failed: int
+    not_indexed: int
     problems: Mapping[str, int]
     cost: Cost
 
@@ -84,6 +87,7 @@ class PredictSummary:
                 "answered": self.answered,
                 "resumed": self.resumed,
                 "failed": self.failed,
+                "not_indexed": self.not_indexed,
                 "problems": dict(self.problems),
                 "cost": asdict(self.cost),
             }
@@ -113,7 +117,7 @@ def predict(request: PredictRequest) -> PredictSummary:
         open_ = [question for question in dataset.questions if question.id not in done]
         _answer(open_, request, model, databases, done)
         _write(dataset, done, request.out)
-    return _summary(dataset, done, resumed, request.out)
+    return _summary(request, dataset, databases, done, resumed)
 
 
 def inputs(
@@ -225,18 +229,30 @@ def _write(dataset: Dataset, done: Mapping[str, Predicted], out: Path) -> None:
 
 
 def _summary(
-    dataset: Dataset, done: Mapping[str, Predicted], resumed: int, out: Path
+    request: PredictRequest,
+    dataset: Dataset,
+    databases: Mapping[str, Path | None],
+    done: Mapping[str, Predicted],
+    resumed: int,
 ) -> PredictSummary:
     problems: dict[str, int] = {}
     for one in done.values():
         if why := one.problem or one.failure:
             problems[why] = problems.get(why, 0) + 1
     return PredictSummary(
-        out=out,
+        out=request.out,
         questions=len(dataset.questions),
         answered=sum(bool(one.sql) for one in done.values()),
         resumed=resumed,
         failed=sum(one.failure is not None for one in done.values()),
+        not_indexed=_not_indexed(filter(None, databases.values()), request.settings),
         problems=problems,
         cost=sum((Cost(**one.cost) for one in done.values() if one.cost), Cost()),
     )
+
+
+def _not_indexed(databases: Iterable[Path], settings: Settings) -> int:
+    """Databases without the index that the values stage would have looked into."""
+    if settings.show_values != "yes" or "values" in parts_left_out(settings):
+        return 0
+    return sum(not index_path(str(path), settings).exists() for path in databases)
