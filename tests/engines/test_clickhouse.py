@@ -99,6 +99,55 @@ def test_rows_of_the_side_that_is_not_padded_are_measured(engine: GenericEngine)
     assert "factor" not in padded.measured
 
 
+@pytest.mark.parametrize(
+    ("sql", "repaired", "found"),
+    [
+        (
+            "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id AND c.id < 3",
+            "SELECT SUM(p.total) FROM parent p WHERE p.id IN "
+            "(SELECT c.parent FROM child c WHERE c.id < 3)",
+            [(100,)],
+        ),
+        (
+            "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id "
+            "JOIN child d ON d.parent = p.id",
+            "SELECT SUM(p.total) FROM parent p WHERE p.id IN (SELECT c.parent FROM child c) "
+            "AND p.id IN (SELECT d.parent FROM child d)",
+            [(150,)],
+        ),
+    ],
+)
+def test_what_only_filters_becomes_in(
+    engine: GenericEngine, sql: str, repaired: str, found: list[tuple[int]]
+) -> None:
+    """EXISTS may not use the query around it, and IN knows equalities only."""
+    answer = Guard(engine, "grain").run(sql, fix=True)
+    assert (answer.final_sql, answer.rows) == (repaired, found), answer.notes
+
+
+def test_other_joins_stay_where_exists_may_not_say_them(engine: GenericEngine) -> None:
+    sql = "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id AND c.id <> p.total"
+    answer = Guard(engine, "grain").run(sql, fix=True)
+    assert "only IN could say it here" in " ".join(answer.notes)
+    assert answer.rows == [(150,)]
+
+
+def test_a_null_does_not_undo_not_in(engine: GenericEngine) -> None:
+    answer = guarded(engine, "SELECT id FROM t WHERE id NOT IN (SELECT g FROM t)")
+    assert (answer.rows, answer.findings) == ([(2,), (3,)], ())
+
+
+@pytest.mark.parametrize("shown", ["tags", "upper(tags)", "x"])
+def test_what_array_join_brings_is_shown(engine: GenericEngine, shown: str) -> None:
+    joined = "tags AS x" if shown == "x" else "tags"
+    answer = Guard(engine, "grain").run(
+        f"SELECT id, {shown} FROM (SELECT id, ['a', 'a'] AS tags FROM parent) ARRAY JOIN {joined}",
+        fix=True,
+    )
+    assert [f for f in answer.findings if f.rule != "truncated"] == []
+    assert len(answer.rows) == 4
+
+
 @pytest.mark.parametrize("name", YES_OR_NO)
 def test_an_entry_is_what_it_does(engine: GenericEngine, name: str) -> None:
     entry, seen = getattr(CLICKHOUSE, name), YES_OR_NO[name](engine)

@@ -66,6 +66,12 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
     "bare_union": lambda e: rows(e, "SELECT 1 UNION SELECT 1") == [(1,)],
     "numbers_unordered": lambda e: is_taken(e, "SELECT ROW_NUMBER() OVER (PARTITION BY g) FROM t"),
     "derived_column_names": lambda e: is_taken(e, "SELECT d.a FROM (SELECT 1) AS d(a)"),
+    "null_undoes_not_in": lambda e: (
+        rows(e, "SELECT id FROM t WHERE id NOT IN (SELECT g FROM t)") == []
+    ),
+    "correlated_exists": lambda e: is_taken(
+        e, "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t = t.id)"
+    ),
     "subquery_takes_any": lambda e: is_taken(e, "SELECT (SELECT id FROM t)"),
     "aggregate_filter": lambda e: is_taken(e, "SELECT COUNT(*) FILTER (WHERE id > 1) FROM t"),
     "affinities": lambda e: (

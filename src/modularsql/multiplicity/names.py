@@ -75,7 +75,7 @@ def suppliers(expression: exp.Expr, block: Block) -> tuple[Source, ...]:
     """The sources an expression uses, and those it may use: by columns that nobody knows.
 
     `t.x` of a source whose columns are not known is a column of it, and so is a bare name that is
-    its own (`unnest(tags) AS t`); any other bare name may be of each source that is not known.
+    its own (`unnest(tags) AS t`); any other name may be of each source that is not known.
     """
     known = sources_of(expression, block)
     literals = {id(literal) for literal in block.literals}
@@ -89,7 +89,7 @@ def suppliers(expression: exp.Expr, block: Block) -> tuple[Source, ...]:
 def _may_be_of(column: exp.Column, block: Block) -> list[Source]:
     name = (column.table or column.name).casefold()
     own = [source for source in block.sources if source.alias.casefold() == name]
-    return own or [s for s in block.sources if not column.table and not s.complete]
+    return own or [source for source in block.sources if not source.complete]
 
 
 def named(name: str, sources: Sequence[Source], block: Block) -> list[Found]:
@@ -140,6 +140,8 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
         for number, source in enumerate(block.sources[:last])
         if source.kind != JoinKind.SEMI or (number == last - 1 and block.visible is not None)
     ]
+    if any(_stands_for_column(source, name) for source in seen):
+        return Doubt.UNSURE
     found = named(name, seen, block)
     if len(found) == 1:
         return found[0]
@@ -163,6 +165,11 @@ def _bare(name: str, block: Block, context: Context) -> Found | Doubt:
     if context.reads.source_is_row and any(s.alias.casefold() == name for s in block.sources):
         return Doubt.UNSURE
     return Doubt.ABSENT
+
+
+def _stands_for_column(source: Source, name: str) -> bool:
+    """Whether it is the values of an array, under its name or another (ClickHouse's ARRAY JOIN)."""
+    return isinstance(source.node, exp.Column | exp.Alias) and source.alias.casefold() == name
 
 
 def _alias(name: str, block: Block) -> exp.Expr | None:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from modularsql.multiplicity.model import Block, Source
 from modularsql.multiplicity.rewrites.edits import Cut
 from modularsql.sql.clauses import Clauses, Condition, Span, leftovers
+from modularsql.sql.quote import quoted
 from modularsql.sql.statement import Statement
 
 
@@ -16,6 +17,7 @@ class Placed:
     """One condition: its text, fit to stand beside AND, and the positions of its sources.
 
     `span` is where it stands and `joint` the AND before it. `tree` is None for a name in USING.
+    `sides` are those of an equality: their text, and the positions of their sources.
     """
 
     text: str
@@ -23,6 +25,7 @@ class Placed:
     span: Span
     joint: Span | None
     tree: exp.Expr | None
+    sides: tuple[tuple[str, frozenset[int]], ...] = ()
 
 
 def conditions(
@@ -65,8 +68,9 @@ def _using(block: Block, number: int, condition: Condition, dialect: str) -> lis
             exp.column(name.copy(), table=block.sources[i].qualifier).sql(dialect=dialect)
             for i in (homes[0], number)
         ]
-        used = frozenset({homes[0], number})
-        found.append(Placed(" = ".join(sides), used, condition.span, None, None))
+        used = (frozenset({homes[0]}), frozenset({number}))
+        both = tuple(zip(sides, used, strict=True))
+        found.append(Placed(" = ".join(sides), used[0] | used[1], condition.span, None, None, both))
     return found
 
 
@@ -84,8 +88,16 @@ def _matched(
             return None
         text = statement.text[one.span.start : one.span.end]
         beside = f"({text})" if isinstance(part, exp.Or | exp.Xor) else text
-        result.append(Placed(beside, used, one.span, one.joint, part))
+        result.append(Placed(beside, used, one.span, one.joint, part, _sides(part, block)))
     return result
+
+
+def _sides(part: exp.Expr, block: Block) -> tuple[tuple[str, frozenset[int]], ...]:
+    if not isinstance(part, exp.EQ):
+        return ()
+    return tuple(
+        (quoted(side), _used(side, block) or frozenset()) for side in (part.this, part.expression)
+    )
 
 
 def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:

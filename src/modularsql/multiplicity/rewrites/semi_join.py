@@ -3,12 +3,16 @@
     SELECT c.name FROM club c JOIN player p ON p.club = c.id WHERE p.wins > 2
     SELECT c.name FROM club c WHERE EXISTS (SELECT 1 FROM player p WHERE p.club = c.id AND …)
 
+Where EXISTS may not use the query around it, `c.id IN (SELECT p.club FROM player p WHERE …)` says
+the same: a NULL on either side matches nothing, and so in a join.
+
 Unlike DISTINCT it keeps two clubs of one name apart, and it never touches the output list. Text
 is moved in whole conditions, so everything that stays is kept to the byte.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from sqlglot import exp
 
@@ -28,6 +32,7 @@ from modularsql.multiplicity.rewrites.edits import (
     spliced,
 )
 from modularsql.sql.clauses import Clauses, Item, Span, clauses, leftovers
+from modularsql.sql.dialects import dialect_of
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -50,7 +55,10 @@ def semi_join(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     if placed is None:
         return Declined(reason="its conditions could not be taken apart")
     gone = {i for i, source in enumerate(block.sources) if source in moved}
-    cuts = _Move(statement, parts, placed, gone).cuts()
+    move = _Move(statement, parts, placed, gone, not dialect_of(dialect).correlated_exists)
+    if move.by_in and not move.are_equal():
+        return Declined(reason="only IN could say it here, and not all its joins are by =")
+    cuts = move.cuts()
     if cuts is None:
         return Declined(reason="what is left would not be connected by a condition")
     return Edit(spliced(statement.text, cuts), Promise.SET, once=True)
@@ -93,12 +101,13 @@ def multiplying(block: Block, issue: Issue) -> list[Source]:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """The sources at the positions `gone` move into EXISTS, with the conditions on them."""
+    """The sources at the positions `gone` move into EXISTS, or IN, with the conditions on them."""
 
     statement: Statement
     parts: Clauses
     placed: dict[int | None, list[Placed]]
     gone: set[int]
+    by_in: bool
 
     @property
     def kept(self) -> list[int]:
@@ -123,7 +132,7 @@ class _Move:
         links += [c.sources for c in self.placed[None] if not c.sources & self.gone]
         if not _connected(self.kept, links):
             return None
-        return [*found, *self._where([*(c.text for c in outside), self._exists()])]
+        return [*found, *self._where([*(c.text for c in outside), *self._exists()])]
 
     def _item(self, number: int, item: Item, first: int) -> list[Cut]:
         """What becomes of a source in FROM."""
@@ -159,11 +168,54 @@ class _Move:
             return []
         return drop(self.statement, [c for c in here if c.sources & self.gone], here)
 
-    def _exists(self) -> str:
-        inner = ", ".join(self._text(self.parts.items[i].table) for i in sorted(self.gone))
-        inside = [c.text for group in self.placed.values() for c in group if c.sources & self.gone]
-        where = f" WHERE {' AND '.join(inside)}" if inside else ""
-        return f"EXISTS (SELECT 1 FROM {inner}{where})"
+    @property
+    def _inside(self) -> list[Placed]:
+        return [c for group in self.placed.values() for c in group if c.sources & self.gone]
+
+    def _pairs(self) -> list[tuple[Placed, str, str]]:
+        """Equalities of what stays and what goes, with the side that stays and the other."""
+        return [
+            (condition, one, other)
+            for condition in self._inside
+            for (one, stays), (other, goes) in permutations(condition.sides, 2)
+            if stays and goes and not stays & self.gone and goes <= self.gone
+        ]
+
+    def are_equal(self) -> bool:
+        """Whether equalities alone join what goes to what stays."""
+        paired = [id(condition) for condition, _, _ in self._pairs()]
+        return all(c.sources <= self.gone or id(c) in paired for c in self._inside)
+
+    def _exists(self) -> list[str]:
+        """The conditions that hold where what goes has a match."""
+        if not self.by_in:
+            return [self._query(self.gone, self._inside, "EXISTS (SELECT 1")]
+        return [self._in(together) for together in self._apart()]
+
+    def _apart(self) -> list[set[int]]:
+        """What goes in parts that no condition connects: together they would be a cross join."""
+        parts: list[set[int]] = []
+        for number in sorted(self.gone):
+            links = [c.sources & self.gone for c in self._inside if number in c.sources]
+            near = {number}.union(*links)
+            near = near.union(*(part for part in parts if part & near))
+            parts = [*(part for part in parts if not part & near), near]
+        return parts
+
+    def _in(self, together: set[int]) -> str:
+        pairs = [pair for pair in self._pairs() if pair[0].sources & together]
+        paired = [id(condition) for condition, _, _ in pairs]
+        inside = [c for c in self._inside if c.sources & together and id(c) not in paired]
+        if not pairs:
+            return self._query(together, inside, "EXISTS (SELECT 1")
+        here, there = (", ".join(sides) for sides in list(zip(*pairs, strict=True))[1:])
+        here = f"({here})" if len(pairs) > 1 else here
+        return self._query(together, inside, f"{here} IN (SELECT {there}")
+
+    def _query(self, numbers: set[int], inside: list[Placed], head: str) -> str:
+        inner = ", ".join(self._text(self.parts.items[i].table) for i in sorted(numbers))
+        where = f" WHERE {' AND '.join(c.text for c in inside)}" if inside else ""
+        return f"{head} FROM {inner}{where})"
 
     def _where(self, added: list[str]) -> list[Cut]:
         """WHERE without the conditions that moved, and with those that are new."""

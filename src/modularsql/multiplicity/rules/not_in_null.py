@@ -10,11 +10,14 @@ from modularsql.multiplicity.registry import Analysis, Issue, detector
 from modularsql.multiplicity.rules.facts.origins import Origin, origin
 from modularsql.multiplicity.rules.facts.probes import any_row
 from modularsql.records import Evidence, Severity
+from modularsql.sql.dialects import dialect_of
 
 
 @detector
 def not_in_null(block: Block, analysis: Analysis) -> Iterator[Issue]:
     """NOT IN compares with a column that may hold NULL, and then holds for no row."""
+    if not dialect_of(analysis.catalog.dialect).null_undoes_not_in:
+        return
     for query in block.subqueries:
         negated = _not_in(query)
         column = _nullable(query) if negated is not None else None
