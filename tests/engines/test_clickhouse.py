@@ -39,6 +39,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GenericEngine]:
         for table, values in TABLES.items():
             connection.exec_driver_sql(f"CREATE TABLE {table} ENGINE = MergeTree ORDER BY id")
             connection.exec_driver_sql(f"INSERT INTO {table.partition('(')[0]} {values}")
+        connection.exec_driver_sql(
+            "CREATE TABLE version(id Int32, x Int32) ENGINE = ReplacingMergeTree ORDER BY id"
+        )
+        for values in ("(1, 5), (2, 5)", "(1, 7)"):
+            connection.exec_driver_sql(f"INSERT INTO version VALUES {values}")
     with closing(connect(url)) as opened:
         assert isinstance(opened, GenericEngine)
         yield opened
@@ -130,6 +135,17 @@ def test_other_joins_stay_where_exists_may_not_say_them(engine: GenericEngine) -
     answer = Guard(engine, "grain").run(sql, fix=True)
     assert "only IN could say it here" in " ".join(answer.notes)
     assert answer.rows == [(150,)]
+
+
+@pytest.mark.parametrize("table", ["version v FINAL", "version AS v FINAL"])
+def test_the_last_versions_of_a_table_are_its_rows(engine: GenericEngine, table: str) -> None:
+    sql = f"SELECT SUM(v.x) FROM {table} JOIN child c ON c.parent = v.id"
+    answer = Guard(engine, "grain").run(sql, fix=True)
+    assert answer.final_sql == (
+        f"SELECT SUM(v.x) FROM {table} WHERE v.id IN (SELECT c.parent FROM child c)"
+    )
+    assert answer.rows == [(12,)]
+    assert [f.rule for f in answer.findings] == ["fan_out_sum"]
 
 
 def test_a_null_does_not_undo_not_in(engine: GenericEngine) -> None:

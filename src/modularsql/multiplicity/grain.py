@@ -178,7 +178,13 @@ def uniqueness(block: Block, attributes: int) -> Evidence | None:
 
 
 def output_entity(block: Block) -> tuple[Source, ...]:
-    """The sources that supply the block's output columns, in the order of FROM."""
+    """The sources that supply the block's output columns, in the order of FROM.
+
+    None where a column that nobody knows may come from others as well.
+    """
+    for output in block.outputs:
+        if set(suppliers(output.expression, block)) - set(output.sources):
+            return ()
     used = {id(source) for output in block.outputs for source in output.sources}
     return tuple(source for source in block.sources if id(source) in used)
 

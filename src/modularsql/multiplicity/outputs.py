@@ -16,7 +16,7 @@ from modularsql.multiplicity.columns import (
 )
 from modularsql.multiplicity.context import Context
 from modularsql.multiplicity.model import UNNAMED, Aggregate, Block, JoinKind, Output, Source
-from modularsql.multiplicity.names import resolve, resolve_all, sources_of, suppliers
+from modularsql.multiplicity.names import resolve, resolve_all, sources_of
 from modularsql.sql.aggregates import is_aggregate
 
 _ALL = "*"
@@ -107,7 +107,7 @@ def _output(item: exp.Expr, expression: exp.Expr, block: Block, context: Context
         attribute = _computed(expression, block, context)
     # The database names what has no alias; a guess could be taken for another column.
     name = item.alias or (expression.name if isinstance(expression, exp.Column) else "")
-    return Output(name, expression, attribute, mentioned, suppliers(expression, block))
+    return Output(name, expression, attribute, mentioned, sources_of(expression, block))
 
 
 def _fresh(expression: exp.Expr, block: Block, context: Context) -> int:

@@ -23,6 +23,10 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
     """What stands in FROM, with its columns and what is known of its rows."""
     if node.args.get("pivots"):
         return _unknown(node, block, context, "a pivot")
+    if isinstance(node, exp.Final):  # of ClickHouse: the last version of each row
+        source = source_of(node.this, scope, block, context)
+        source.node = node
+        return source
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         definition = None if node.db else scope.get(node.name.casefold())
         if definition is not None:

@@ -151,6 +151,7 @@ UNNESTED = [
     "SELECT a.x, b FROM a JOIN b ON b.a_id = a.id",
     "SELECT a.x, g FROM a JOIN GENERATE_SERIES(1, 3) AS g ON TRUE",
     "SELECT a.x, w FROM a JOIN nowhere ON nowhere.a_id = a.id",
+    "SELECT a.x, w FROM a JOIN nowhere ON nowhere.id = a.id JOIN b ON b.a_id = a.id",
 ]
 
 
@@ -161,6 +162,13 @@ def test_a_column_that_nobody_knows_may_show_what_the_join_brings(sql: str, dial
     assert not rules & {"fan_out_rows", "masked_fan_out"}
     hidden = sql[: sql.index(",")] + sql[sql.index(" FROM") :]
     assert "fan_out_rows" in {issue.rule for issue in told(hidden, dialect)}
+
+
+@pytest.mark.parametrize("shown", ["f.x", "x", "f"])
+def test_of_rows_that_nobody_knows_none_is_told_from_its_copies(shown: str) -> None:
+    """DISTINCT would melt those of one name."""
+    found = told(f"SELECT {shown} FROM f(1) AS f JOIN b ON b.a_id = f.id", "postgres", TABLES[1:2])
+    assert found == []
 
 
 @pytest.mark.parametrize("condition", ["b.id IS NULL", "b.y > 1", "y IS NOT NULL AND a.x > 1"])

@@ -59,6 +59,8 @@ def _measures(block: Block, aggregate: Aggregate, source: Source) -> bool:
 def _named_like_a_key(source: Source) -> str | None:
     """`id`, or the table's name with it, in a table of which no key is declared."""
     table = source.table
+    if isinstance(source.node, exp.Final):  # FINAL merges the rows that it sees twice
+        return None
     if table is None or table.kind != "table" or table.keys or source.kind == JoinKind.SEMI:
         return None
     referring = {name.casefold() for fk in table.foreign_keys for name in fk.columns}
