@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from sqlglot import Dialect
+from sqlglot.tokenizer_core import TokenType
 from tests.conftest import OpenDatabase
 
-from modularsql.catalog import Catalog
+from modularsql.catalog import Catalog, Column, Table
 from modularsql.declared.descriptions import with_descriptions
 from modularsql.pipeline.closure import closed
 from modularsql.pipeline.context import MASK, masked
@@ -169,3 +171,21 @@ def test_a_linker_that_is_left_out_is_not_asked(pipeline: Pipeline) -> None:
     stages = {call.stage for stage in asked.trace.stages for call in stage.calls}
     assert "linking.direct" not in stages
     assert "linking.reversed" in stages
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
+@pytest.mark.parametrize(
+    "name", ["group", "order", "user", "check", "a b", 'it"s', "it`s", "Mixed"]
+)
+def test_names_stand_in_the_schema_as_sql_wants_them(name: str, dialect: str) -> None:
+    table = Table(name=name, columns=(Column(name=name, type="int"),))
+    known = Catalog(dialect=dialect, tables=(table,))
+    shown = schema_text(closed({}, known), known, {}, 1000)[0].splitlines()
+    for line, leading in zip(shown, ("table ", "  "), strict=True):
+        spelt = line.removeprefix(leading).removesuffix(" int")
+        (token,) = Dialect.get_or_raise(dialect).tokenize(spelt)
+        assert token.text == name
+        if name == "Mixed":
+            assert (token.token_type == TokenType.IDENTIFIER) == (dialect == "postgres")
+        elif (name, dialect) not in {("user", "mysql")}:
+            assert token.token_type == TokenType.IDENTIFIER

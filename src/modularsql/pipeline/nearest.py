@@ -34,11 +34,13 @@ def fitted(
     if tokens(text) <= budget or not linked.whole:
         return Fitted(text=text, lacks=lacks)
     tables = [table for table in catalog if table.name in linked.columns]
-    names = {table.name: plainest(table, ()) for table in tables}
+    names = {table.name: plainest(table, (), catalog.dialect) for table in tables}
     left = (budget - tokens(_NOTE)) * CHARACTERS_PER_TOKEN - len("\n".join(names.values()))
     shown: dict[str, tuple[str, ...]] = dict.fromkeys(linked.columns, ())
     for table in sorted(tables, key=_distance(tables, examples, state)):
-        more = len(plainest(table, linked.columns[table.name])) - len(names[table.name])
+        more = len(plainest(table, linked.columns[table.name], catalog.dialect)) - len(
+            names[table.name]
+        )
         if more <= left:
             left -= more
             shown[table.name] = linked.columns[table.name]

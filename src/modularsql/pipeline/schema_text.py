@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from modularsql.asking.prompts import clipped
 from modularsql.catalog import Catalog, Column, Table
+from modularsql.multiplicity.rewrites.edits import declared
 from modularsql.pipeline.prompting import quoted, tokens
 from modularsql.pipeline.state import Linked
 from modularsql.ports import Match
@@ -37,7 +38,7 @@ def schema_text(
     text = ""
     for left_out, shown in _STEPS:
         text = "\n".join(
-            _table(table, linked.columns[table.name], examples, shown)
+            _table(table, linked.columns[table.name], examples, shown, catalog.dialect)
             for table in catalog
             if table.name in linked.columns
         )
@@ -62,31 +63,40 @@ _STEPS: tuple[tuple[str | None, _Shown], ...] = (
 )
 
 
-def plainest(table: Table, columns: Sequence[str]) -> str:
+def plainest(table: Table, columns: Sequence[str], dialect: str) -> str:
     """A table with these columns as the last step shows it."""
-    return _table(table, columns, {}, _STEPS[-1][1])
+    return _table(table, columns, {}, _STEPS[-1][1], dialect)
 
 
-def _table(table: Table, columns: Sequence[str], examples: ExampleValues, shown: _Shown) -> str:
+def _table(
+    table: Table, columns: Sequence[str], examples: ExampleValues, shown: _Shown, dialect: str
+) -> str:
     keys = {c.casefold() for k in table.keys if k.kind == "primary" for c in k.columns}
     lines = [
-        _column(column, keys, examples.get((table.name, column.name), ()), shown)
+        _column(column, keys, examples.get((table.name, column.name), ()), shown, dialect)
         for column in table.columns
         if column.name in columns
     ]
     kind = "view" if table.kind == "view" else "table"
     kept = set(columns)
+
+    def names(some: Sequence[str]) -> str:
+        return ", ".join(declared(name, dialect) for name in some)
+
     lines += [
-        f"  ({_names(fk.columns)}) -> {_name(fk.target)}({_names(fk.target_columns)})"
+        f"  ({names(fk.columns)}) -> {declared(fk.target, dialect)}({names(fk.target_columns)})"
         for fk in table.foreign_keys
         if fk.resolved and kept.issuperset(fk.columns)
     ]
     said = _said(table.name, table.description) if shown.descriptions else ""
-    return "\n".join([f"{kind} {_name(table.name)} {said}".rstrip(), *lines])
+    return "\n".join([f"{kind} {declared(table.name, dialect)} {said}".rstrip(), *lines])
 
 
-def _column(column: Column, keys: set[str], examples: Sequence[str], shown: _Shown) -> str:
-    words = [f"  {_name(column.name)}"]
+def _column(
+    column: Column, keys: set[str], examples: Sequence[str], shown: _Shown, dialect: str
+) -> str:
+    # As SQL wants it, quoted where it must be, and never cut: it has to be written.
+    words = [f"  {declared(column.name, dialect)}"]
     if shown.types and column.type:
         words.append(clipped(column.type, 40))
     if column.name.casefold() in keys:
@@ -107,13 +117,3 @@ def _said(name: str, description: str) -> str:
 
 def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(map(_name, names))
-
-
-def _name(name: str) -> str:
-    """A name as SQL wants it, quoted where it must be, and never cut: it has to be written."""
-    simple = name.isascii() and name.isidentifier()
-    return name if simple else '"' + name.replace('"', '""') + '"'

@@ -122,7 +122,8 @@ _GIST: Mapping[str, Callable[[Json], str]] = {
 
 def _answer(body: Element, stages: Mapping[str, Json]) -> None:
     """The chosen candidate's way in sentences, and the SQL at its end."""
-    _add(body, "h2", "Where the answer came from")
+    answered = _chosen(stages) is not None
+    _add(body, "h2", "Where the answer came from" if answered else "Why there is no answer")
     path = SubElement(_add(body, "div", class_="path"), "ol")
     for sentence in _way(stages):
         _add(path, "li", sentence)

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from sqlglot import exp
+from sqlglot.dialects import DuckDB
 from sqlglot.tokenizer_core import Token, TokenType
 
 from modularsql.multiplicity.model import Source
@@ -134,12 +136,19 @@ def bracketed(statement: Statement, parts: Clauses) -> list[Cut]:
     return [(span.start, span.start, "("), (span.end, span.end, ")")]
 
 
+# To the tokenizer `group` and `order` are words of SQL only before BY. The list of PostgreSQL's
+# words, which are SQLite's too, stands with DuckDB, which took that parser over.
+_RESERVED = DuckDB.Generator.RESERVED_KEYWORDS
+
+
 def written(name: str, dialect: str) -> str:
     """A name as SQL, in quotes only where it needs them."""
     tokens = tokenize(name, dialect)
-    plain = not isinstance(tokens, Unparsed) and [(t.token_type, t.text) for t in tokens] == [
-        (TokenType.VAR, name)
-    ]
+    plain = (
+        not isinstance(tokens, Unparsed)
+        and [(t.token_type, t.text) for t in tokens] == [(TokenType.VAR, name)]
+        and name.lower() not in _RESERVED
+    )
     return exp.to_identifier(name, quoted=not plain).sql(dialect=dialect)
 
 
@@ -155,6 +164,7 @@ def bare_column(source: Source, name: str, dialect: str) -> str:
     return declared(known.name, dialect) if known is not None else written(name, dialect)
 
 
+@lru_cache(maxsize=10_000)
 def declared(name: str, dialect: str) -> str:
     """The name of a table or column as SQL; in quotes also where the dialect folds it."""
     if is_folded(name, dialect):
