@@ -175,7 +175,7 @@ def test_a_linker_that_is_left_out_is_not_asked(pipeline: Pipeline) -> None:
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
 @pytest.mark.parametrize(
-    "name", ["group", "order", "user", "check", "a b", 'it"s', "it`s", "Mixed"]
+    "name", ["group", "order", "user", "check", "a b", 'it"s', "it`s", "😀", "Mixed"]
 )
 def test_names_stand_in_the_schema_as_sql_wants_them(name: str, dialect: str) -> None:
     table = Table(name=name, columns=(Column(name=name, type="int"),))

@@ -147,6 +147,7 @@ def written(name: str, dialect: str) -> str:
     plain = (
         not isinstance(tokens, Unparsed)
         and [(t.token_type, t.text) for t in tokens] == [(TokenType.VAR, name)]
+        and name.isidentifier()  # an emoji is a word to the tokenizer, and not to MariaDB
         and name.lower() not in _RESERVED
     )
     return exp.to_identifier(name, quoted=not plain).sql(dialect=dialect)
