@@ -51,6 +51,21 @@ def test_numbers_are_not_looked_at(parts: dict[str, Extracted]) -> None:
     assert "id" not in parts
 
 
+def test_bytes_of_another_encoding_are_left_out(
+    open_database: OpenDatabase, tmp_path: Path
+) -> None:
+    setup = "CREATE TABLE t(x TEXT); INSERT INTO t VALUES ('tea'), (CAST(x'636166e9' AS TEXT));"
+    [part] = extract(open_database("sqlite", setup), (), 10, Limits())
+    assert part.values == (("tea", 1),)
+    assert LexicalIndex(tmp_path / "values.sqlite").put(part) == 1
+
+
+def test_tables_of_any_schema_are_looked_at(open_database: OpenDatabase) -> None:
+    setup = "CREATE SCHEMA far; CREATE TABLE far.t(x TEXT); INSERT INTO far.t VALUES ('tea');"
+    [part] = extract(open_database("duckdb", setup), (), 10, Limits())
+    assert (part.skipped, part.values) == (None, (("tea", 1),))
+
+
 def test_the_user_leaves_columns_out(open_database: OpenDatabase) -> None:
     engine = open_database("sqlite", SETUP)
     assert list(extract(engine, ("FILM.*",), 10, Limits())) == []

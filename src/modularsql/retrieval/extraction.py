@@ -100,7 +100,7 @@ def _of_column(
     outcome = engine.execute(_query(table, column, most).sql(dialect=engine.dialect), limits=limits)
     if not isinstance(outcome, Rows):
         return replace(found, skipped=f"it cannot be read: {outcome.message}")
-    rows = [(value, int(count)) for value, count in outcome.rows if isinstance(value, str)]
+    rows = [(value, int(count)) for value, count in outcome.rows if _is_text(value)]
     if not rows:
         return replace(found, skipped="it holds no text")
     for what, is_one in _NO_NAMES:
@@ -112,9 +112,14 @@ def _of_column(
     return replace(found, values=tuple(kept[:most]), sampled=len(outcome.rows) > most)
 
 
+def _is_text(value: object) -> bool:
+    """Also not what engines keep as lone surrogates: bytes of another encoding, nobody asks so."""
+    return isinstance(value, str) and not any("\ud800" <= sign <= "\udfff" for sign in value)
+
+
 def _query(table: Table, column: Column, most: int) -> exp.Select:
     value = exp.column(column.name, quoted=True)
-    source = exp.table_(table.name, db=None, quoted=True)
+    source = exp.table_(table.name, db=table.schema or None, quoted=True)
     count = exp.Count(this=exp.Star())
     return (
         exp.select(value, exp.alias_(count, "n"))
