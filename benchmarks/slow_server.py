@@ -21,12 +21,13 @@ _STAGES = {
     "terms that may be stored as values": "values",
     "reply with one JSON object only": "linking.direct",
     "through three steps": "generation.skeleton",
-    "Other questions, over other schemas": "generation.icl",
     "split the question into smaller ones": "generation.divide",
     "A check of this query says": "revision",
     "the letter of the better one": "selection",
     "You choose among SQL queries": "rescue",
+    "Return nothing but the final SQL": "generation.icl",
 }
+"""Words of the prompts, by which a server tells them; the last are those of other prompts, too."""
 
 Script = Callable[[int], Model]
 """The model that speaks when a request comes for the so-manieth time; it is sent to the server's

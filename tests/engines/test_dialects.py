@@ -62,6 +62,9 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
     "padded_with_null": lambda e: (
         rows(e, "SELECT u.id FROM t LEFT JOIN u ON u.t = t.id WHERE t.id = 2") == [(None,)]
     ),
+    "using_matches_null": lambda e: bool(
+        rows(e, "SELECT 1 FROM u FULL JOIN t ON u.id < 0 JOIN (SELECT NULL AS g) AS d USING (g)")
+    ),
     "cte_column_names": lambda e: is_taken(e, "WITH d(a) AS (SELECT 1) SELECT a FROM d"),
     "bare_union": lambda e: rows(e, "SELECT 1 UNION SELECT 1") == [(1,)],
     "numbers_unordered": lambda e: is_taken(e, "SELECT ROW_NUMBER() OVER (PARTITION BY g) FROM t"),
@@ -105,7 +108,7 @@ CAUTIOUS = {"dotted_may_be_field", "words_in_calls"}
 """They say what may be: True claims nothing of a database."""
 
 
-MAY_BE = {"aliases_beside", "derived_sees_siblings", "source_is_row"}
+MAY_BE = {"aliases_beside", "derived_sees_siblings", "source_is_row", "using_matches_null"}
 """What may be is to be expected."""
 
 

@@ -217,6 +217,8 @@ def _by_name(
     result = TRUE
     # The last column of an ASOF JOIN is not equal but the nearest one.
     nearest = names[-1:] if item.join and (item.join.method or "").upper() == "ASOF" else []
+    padded = any(source.kind in (JoinKind.RIGHT, JoinKind.FULL) for source in before)
+    unsure = padded and context.reads.using_matches_null
     for name in names:
         ours, theirs = named(name, before, block), named(name, item.sources, block)
         if len(ours) != 1 or len(theirs) != 1:
@@ -225,12 +227,13 @@ def _by_name(
             result &= Predicate(opaque=True)
             continue
         both = ours[0][2] | theirs[0][2]
-        same = context.comparable(ours[0][2], theirs[0][2]) and name not in nearest
+        same = context.comparable(ours[0][2], theirs[0][2]) and name not in nearest and not unsure
         result &= Predicate(
             equal=((ours[0][2], theirs[0][2]),) if same else (),
-            not_null=both,
+            not_null=0 if unsure else both,
             mentioned=both,
             fragile=0 if same else context.fragile(both),
+            opaque=unsure,
         )
         if item.kind != JoinKind.SEMI:
             _merge(item, ours[0], theirs[0], block, context)

@@ -59,6 +59,9 @@ class Dialect:
     """`*` lists the columns of USING first."""
     merged_is_coalesced: bool = False
     """A column of USING that `*` lists is not that of one side under a FULL JOIN."""
+    using_matches_null: bool = False
+    """After a RIGHT or FULL JOIN a column of USING may be NULL on both sides: SQLite 3.40 takes one
+    that is declared NOT NULL for never NULL, though it is padded."""
     derived_column_names: bool = True
     """`(SELECT …) AS t(a)` names the columns."""
     cte_column_names: bool = True
@@ -120,6 +123,7 @@ DIALECTS: Mapping[str, Dialect] = {
         cte_sees_all=True,
         merged_first=False,
         merged_is_coalesced=True,
+        using_matches_null=True,
         derived_column_names=False,
         bare_follows_extreme=True,
         subquery_takes_any=True,
