@@ -157,9 +157,8 @@ class _Scorer:
                 yield replace(record, smells=self._smells)
                 continue
             record = scored.get(one.sql) or scored.setdefault(one.sql, self._record(one))
-            record = replace(record, pair=one.pair)
             guarded = self._guarded(one, batch.policies)
-            yield replace(record, guarded=guarded, smells=self._smells)
+            yield replace(record, pair=one.pair, guarded=guarded, smells=self._smells)
             self._desk.done_with(one.sql)
         self._desk.done_with(self._sql)
 
