@@ -95,12 +95,8 @@ KEYS = """
     SELECT a.id FROM hero a FULL JOIN hero b ON a.id = b.id => -
     SELECT id FROM hero a FULL JOIN power b USING (id) => id
     SELECT id FROM hero a FULL JOIN power b USING (id) FULL JOIN publisher c USING (id) => -
-    SELECT s.name FROM note n FULL JOIN power p ON p.id = n.rowid \\
-        JOIN (SELECT id AS name FROM strict_label) s USING (name) => -
-    SELECT s.name FROM note n FULL JOIN power p ON p.id = n.rowid \\
-        JOIN (SELECT id AS name FROM strict_label) s ON s.name = p.name => name
-    SELECT s.name FROM note n LEFT JOIN power p ON p.id = n.rowid \\
-        JOIN (SELECT id AS name FROM strict_label) s USING (name) => name
+    SELECT q.id FROM note n FULL JOIN power p ON p.id = n.rowid JOIN power q USING (name) => -
+    SELECT q.id FROM note n LEFT JOIN power p ON p.id = n.rowid JOIN power q USING (name) => id
     SELECT name FROM hero a FULL JOIN power b USING (name) => -
     SELECT id FROM hero a RIGHT JOIN power b USING (id) => id
     SELECT h.id FROM hero h LEFT JOIN note n ON n.hero = h.id WHERE n.rowid = 3 => ()
