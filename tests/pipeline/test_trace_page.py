@@ -44,7 +44,7 @@ def test_the_way_of_an_answer_is_told(pipeline: Pipeline) -> None:
     for words in (
         "verdict repair",
         "confidence 100%",
-        "12 samples, 1 candidates",
+        "12 samples, 1 candidate",
         "Candidate 1: written 12 times, by skeleton, icl, divide.",
         "1 asked for, 0 kept",
         "grain: fan_out_sum",

@@ -173,8 +173,3 @@ def _escaped(character: str) -> str:
     if "\udc80" <= character <= "\udcff":  # a byte that was no UTF-8 (PEP 383)
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 row`, `2,000 rows`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

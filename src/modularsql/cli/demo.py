@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from modularsql.cli.common import (
-    counted,
     format_option,
     output,
     print_json,
@@ -14,6 +13,7 @@ from modularsql.cli.common import (
     say_aside,
     verbose_option,
 )
+from modularsql.wording import counted
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen

@@ -10,7 +10,6 @@ import click
 
 from modularsql.cli.common import (
     config_option,
-    counted,
     format_option,
     output,
     print_json,
@@ -22,6 +21,7 @@ from modularsql.cli.common import (
 )
 from modularsql.cli.progress import Show, progress
 from modularsql.config import Settings
+from modularsql.wording import counted
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen

@@ -6,7 +6,6 @@ import click
 
 from modularsql.cli.common import (
     config_option,
-    counted,
     format_option,
     output,
     print_json,
@@ -15,6 +14,7 @@ from modularsql.cli.common import (
     settings_of,
     verbose_option,
 )
+from modularsql.wording import counted
 
 
 @click.command("index")

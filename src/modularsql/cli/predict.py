@@ -6,7 +6,6 @@ import click
 
 from modularsql.cli.common import (
     common_options,
-    counted,
     model_options,
     output,
     print_json,
@@ -14,6 +13,7 @@ from modularsql.cli.common import (
     setting_option,
     settings_of,
 )
+from modularsql.wording import counted
 
 
 @click.command("predict")

@@ -8,7 +8,6 @@ import click
 
 from modularsql.cli.common import (
     common_options,
-    counted,
     model_options,
     output,
     print_json,
@@ -17,6 +16,7 @@ from modularsql.cli.common import (
     settings_of,
 )
 from modularsql.cli.progress import progress
+from modularsql.wording import counted
 
 if TYPE_CHECKING:
     from modularsql.cli.screen import Screen

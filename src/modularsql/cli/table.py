@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from modularsql.cli.common import counted, printable
+from modularsql.cli.common import printable
 from modularsql.cli.screen import Screen
 from modularsql.json_values import cell
+from modularsql.wording import counted
 
 if TYPE_CHECKING:
     from modularsql.evaluation.table import Table

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from modularsql.cli.common import counted
 from modularsql.cli.evidence import print_evidence
 from modularsql.cli.screen import Screen
 from modularsql.cli.table import print_rows
 from modularsql.guard.verdict import remaining
 from modularsql.records import Answer, Finding, Repair, Safety, Severity, Verdict
+from modularsql.wording import counted
 
 if TYPE_CHECKING:
     from modularsql.service.asking import Reply

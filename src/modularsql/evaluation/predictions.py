@@ -16,6 +16,7 @@ from modularsql.errors import InputError
 from modularsql.evaluation.datasets import Dataset, Question
 from modularsql.evaluation.files import check_place, write_text
 from modularsql.evaluation.texts import DECODER, holds, json_values, read_utf8, shown, skip_space
+from modularsql.wording import counted
 
 BIRD_MARK = "\t----- bird -----\t"
 LINE_MARK = "\t"
@@ -270,8 +271,8 @@ def _check_keys(path: Path, keys: Sequence[str], ids: Sequence[str], hint: str) 
     )
     named = "".join(f"; {word}: {_first_of(names)}" for word, names in lists if names)
     if named:
-        entries = f"{len(keys):,} entr{'y' if len(keys) == 1 else 'ies'}"
-        questions = f"{len(ids):,} question{'' if len(ids) == 1 else 's'}"
+        entries = counted(len(keys), "entry", "entries")
+        questions = counted(len(ids), "question")
         raise InputError(f"{path}: predictions: {entries}, data set: {questions}{named}", hint)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from modularsql.pipeline.waiting import longest
+from modularsql.wording import counted
 
 Json = Mapping[str, Any]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -56,7 +57,7 @@ def _heading(body: Element, trace: Json, stages: Mapping[str, Json]) -> None:
     parts = [
         f"verdict {guard['verdict']}" if guard.get("verdict") else "no answer",
         f"confidence {confidence:.0%}" if confidence is not None else "",
-        f"{cost['llm_calls']:,} calls, {_in_a_row(trace)} in a row",
+        f"{counted(cost['llm_calls'], 'call')}, {_in_a_row(trace)} in a row",
         f"{cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out",
         f"${cost['usd']:.4f}",
         f"{seconds:.1f} s",
@@ -81,20 +82,21 @@ def _flow(body: Element, stages: Mapping[str, Json]) -> None:
             _add(item, "span", "not reached", class_="soft")
             continue
         _add(item, "span", _GIST[name](stage["output"]))
-        calls = len(stage["calls"])
-        _add(item, "span", f"{stage['ms'] / 1000:.1f} s, {calls} calls", class_="soft")
+        calls = counted(len(stage["calls"]), "call")
+        _add(item, "span", f"{stage['ms'] / 1000:.1f} s, {calls}", class_="soft")
 
 
 def _linked(output: Json) -> str:
     columns = sum(len(names) for names in output["tables"].values())
-    return f"{len(output['tables'])} tables, {columns} columns"
+    return f"{counted(len(output['tables']), 'table')}, {counted(columns, 'column')}"
 
 
 def _drafted(output: Json) -> str:
     if output["unanswerable"]:
         return "no query"
     samples = sum(one["votes"] for one in output["candidates"])
-    return f"{samples} samples, {len(output['candidates'])} candidates"
+    drafts = counted(len(output["candidates"]), "candidate")
+    return f"{counted(samples, 'sample')}, {drafts}"
 
 
 def _revised(output: Json) -> str:
@@ -143,7 +145,7 @@ def _way(stages: Mapping[str, Json]) -> Iterator[str]:
         return
     number, candidate = chosen
     names = ", ".join(candidate["generators"])
-    yield f"Candidate {number + 1}: written {candidate['votes']} times, by {names}."
+    yield f"Candidate {number + 1}: written {counted(candidate['votes'], 'time')}, by {names}."
     for change in candidate["changes"]:
         if change["kept"]:
             yield f"Changed for {change['checker']}: {change['directive']}"
@@ -188,10 +190,10 @@ def _candidates(body: Element, stages: Mapping[str, Json]) -> None:
         box = SubElement(body, "section", {"class": "chosen"} if mine else {})
         told = [
             f"{'✓ ' if mine else ''}{at + 1}",
-            f"{one['votes']} votes",
+            counted(one["votes"], "vote"),
             ", ".join(one["generators"]),
-            "" if one["rows"] is None else f"{one['rows']:,} rows",
-            f"{findings[at]} findings" if findings[at] and not one["error"] else "",
+            "" if one["rows"] is None else counted(one["rows"], "row"),
+            counted(findings[at], "finding") if findings[at] and not one["error"] else "",
         ]
         _add(box, "p", " · ".join(filter(None, told)), **({"class_": "good"} if mine else {}))
         if one["error"]:

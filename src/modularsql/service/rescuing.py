@@ -7,6 +7,7 @@ from typing import Any
 
 from modularsql.records import Cost
 from modularsql.service.in_workers import Repaired
+from modularsql.wording import counted
 
 _NO_INDEX = frozenset({"no_valid_index", "no_reply"})
 
@@ -75,5 +76,5 @@ class RescueSummary:
             spent += f"{sum(self.ms) / self.questions:,.0f} ms for each question of the set"
             said.append(f"spent:      {spent}")
         for note, count in self.notes.most_common(3):
-            said.append(f"{count:,} {'query' if count == 1 else 'queries'}: {note}")
+            said.append(f"{counted(count, 'query', 'queries')}: {note}")
         return said

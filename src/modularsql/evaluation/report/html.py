@@ -18,6 +18,7 @@ from modularsql.evaluation.smells import TITLES as SMELLS
 from modularsql.evaluation.studies.outcomes import OPEN, right
 from modularsql.evaluation.table import Table
 from modularsql.json_values import plain
+from modularsql.wording import counted
 
 MOST_ANSWERS = 50_000
 
@@ -85,7 +86,7 @@ def facts(run: Run) -> str:
     inputs = run.about["inputs"]
     parts = [
         inputs["dataset"]["path"],
-        f"{len(run.verdicts):,} prediction set{'' if len(run.verdicts) == 1 else 's'}",
+        counted(len(run.verdicts), "prediction set"),
         f"limit {inputs['settings']['timeout']:g} s",
         f"modularsql {run.about.get('modularsql', '')}",
         str(run.about.get("started", "")),
