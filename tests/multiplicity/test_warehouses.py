@@ -219,7 +219,6 @@ INSERT INTO ord SELECT i, i % 60000 FROM range(120000) r(i);
 def test_where_counting_takes_too_long_it_is_estimated(
     dialect: str, open_database: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """800 cities and none, of which 200 are named after no customer."""
     engine = Warehouse(dialect, open_database("duckdb", MANY))
     sql = there("SELECT cust.id, cust.city FROM cust JOIN ord ON ord.cid = cust.id", dialect) or ""
     session = Session(engine=engine, params=None, limits=Limits(seconds=60, max_rows=100))

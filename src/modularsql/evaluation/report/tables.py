@@ -11,6 +11,7 @@ from modularsql.evaluation.studies import detector, stages, thresholds
 from modularsql.evaluation.studies.outcomes import right
 from modularsql.evaluation.summary import summary
 from modularsql.evaluation.table import Table
+from modularsql.wording import counted
 
 Systems = Mapping[str, Mapping[str, Any]]
 """What the summary says of each system."""
@@ -53,9 +54,10 @@ def score_tables(run: Run, found: Mapping[str, Any]) -> list[Table]:
 def _pool(run: Run, name: str, found: Mapping[str, Any]) -> Table:
     """What the candidates of a pool could score."""
     of = ("upper", "mean", "first")
+    given, asked = counted(found["candidates"], "candidate"), counted(found["n"], "question")
     return Table(
         name=f"pool_{name}",
-        title=f"Pool {name}: {found['candidates']:,} candidates for {found['n']:,} questions",
+        title=f"Pool {name}: {given} for {asked}",
         columns=("metric", *of),
         rows=[(metric, *(found[metric][one] for one in of)) for metric in run.metrics],
         percent=frozenset(of),
