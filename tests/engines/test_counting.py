@@ -143,6 +143,16 @@ def test_hashes_are_of_bytes_so_folded_texts_are_not_estimated(
     assert isinstance(session.counts(folded, rows), Failure)
 
 
+def test_nothing_is_estimated_where_the_engine_knows_of_a_collation(
+    begun: Begun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a column, or inside a view or macro, which the query does not show."""
+    session, rows, engine = begun(0.4, probe_seconds=10.0)
+    monkeypatch.setattr(Session, "expected", lambda *_, **__: 1e6)
+    monkeypatch.setattr(engine, "compares_bytes", lambda: False)
+    assert isinstance(session.counts(LIST, rows), Failure)
+
+
 @pytest.mark.parametrize("size", [1, 700, 50_000])
 def test_an_estimate_stays_within_its_error(make_near: Make, size: int) -> None:
     """At 95 %: of 40 at most a few are outside, and none by three times as much."""

@@ -92,6 +92,7 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
 
 BY_TESTS_OF_THEIR_OWN = {
     "bare_columns",
+    "collations_listed",
     "lacks",
     "merged_first",
     "merged_is_coalesced",

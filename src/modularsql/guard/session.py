@@ -9,7 +9,6 @@ from math import inf
 
 from sqlglot import exp
 
-from modularsql.catalog import UNSURE
 from modularsql.guard.counting import Counts, counting, counts_in, near_counting
 from modularsql.multiplicity.bound import written_out
 from modularsql.ports import Engine, Outcome, Versioned
@@ -256,14 +255,13 @@ class Session:
         return counts_in(outcome, error) if isinstance(outcome, Rows) else None
 
     def _folds(self, sql: str) -> bool:
-        """Whether texts are known to be equal to others: hashes are of bytes.
+        """Whether texts may be equal to others, as far as can be known: hashes are of bytes.
 
-        One that nobody lists (a column's in BigQuery or Snowflake) lets an estimate see fewer
-        copies than there are, which no repair rests on.
+        A collation that nobody lists (a column's in BigQuery or Snowflake) lets an estimate see
+        fewer copies than there are, which no repair rests on.
         """
-        columns = (column for table in self.engine.catalog() for column in table.columns)
-        named = any(column.collation not in (None, UNSURE) for column in columns)
-        return named or _COLLATE.search(sql) is not None
+        listed = dialect_of(self.engine.dialect).collations_listed
+        return (listed and not self.engine.compares_bytes()) or _COLLATE.search(sql) is not None
 
 
 @dataclass(slots=True, kw_only=True)

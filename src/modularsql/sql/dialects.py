@@ -89,6 +89,8 @@ class Dialect:
     """A column's type is a hint: literals are converted to the column, numbers compare by value."""
     text_by_bytes: bool = True
     """Text is equal where its bytes are, if no collation is named."""
+    collations_listed: bool = True
+    """The engine can tell whether a column has a collation."""
     integer_division: bool = False
     """Whole numbers divide to whole numbers."""
     null_sorts: Literal["small", "large", "last", "unknown"] = "unknown"
@@ -209,6 +211,7 @@ DIALECTS: Mapping[str, Dialect] = {
         bare_columns="refused",
         lacks=frozenset({"DISTINCT ON", "LIMIT a, b", "`name`", "[name]"}),
         row_hash="HASH({})",
+        collations_listed=False,
         near_distinct="APPROX_COUNT_DISTINCT({})",
         near_distinct_error=0.01,  # a deviation of 1.6 % each
     ),
@@ -223,6 +226,7 @@ DIALECTS: Mapping[str, Dialect] = {
         null_sorts="small",
         lacks=_NEITHER | {"ILIKE", "FETCH FIRST", "TOP", "::"},
         row_hash="FARM_FINGERPRINT(TO_JSON_STRING(STRUCT({})))",
+        collations_listed=False,
         near_distinct="APPROX_COUNT_DISTINCT({})",
         near_distinct_error=0.01,  # within 1.2 % each, at 95 %
     ),
@@ -244,6 +248,7 @@ DIALECTS: Mapping[str, Dialect] = {
         null_sorts="last",
         lacks=frozenset({"TOP", "[name]"}),
         row_hash="sipHash64(tuple({}))",  # a call of several columns is NULL where one of them is
+        collations_listed=False,
         near_distinct="uniqCombined64({})",
         near_distinct_error=0.01,
     ),
