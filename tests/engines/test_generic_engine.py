@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from tests.engines.outcomes import LIMITS, rows
 
 from modularsql.config import Settings
@@ -22,7 +24,7 @@ from modularsql.errors import InputError, SetupError
 from modularsql.guard.run import Guard
 from modularsql.records import Evidence, Failure, FailureKind, Limits
 from modularsql.rows import Rows
-from modularsql.sql.parse import _dialect
+from modularsql.sql.parse import is_known
 
 MAKE = (
     "CREATE TABLE parent(id INTEGER PRIMARY KEY, total INTEGER)",
@@ -147,9 +149,27 @@ def test_an_unknown_dialect_is_told_and_secrets_are_kept() -> None:
     assert "s3cret" not in str(caught.value)
 
 
+class Firebird(SQLiteDialect_pysqlite):
+    """A dialect that SQLAlchemy knows and our parser does not."""
+
+    name = "firebird"
+    supports_statement_cache = True
+
+
+def test_a_dialect_that_our_parser_does_not_know_is_read_as_what_most_share(path: Path) -> None:
+    registry.register("firebird", __name__, "Firebird")
+    accepted = Settings(unenforced="accept")
+    with closing(GenericEngine(f"firebird:///{path}", accepted)) as engine:
+        assert engine.dialect == ""
+        sql = "SELECT SUM(p.total) FROM parent p JOIN child c ON c.parent = p.id"
+        answer = Guard(engine, "grain").run(sql, fix=True)
+        assert [(f.rule, f.measured["factor"]) for f in answer.findings] == [("fan_out_sum", 1.5)]
+        assert answer.rows == [(150,)]
+
+
 @pytest.mark.parametrize("name", CAPABILITIES)
 def test_every_entry_names_a_dialect_that_our_parser_knows(name: str) -> None:
     entry = CAPABILITIES[name]
-    assert _dialect(entry.dialect)
+    assert is_known(entry.dialect)
     assert not entry.read_only or entry.begin
     assert "that it only reads" in UNKNOWN.missing()

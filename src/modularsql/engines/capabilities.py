@@ -87,6 +87,9 @@ CAPABILITIES: Mapping[str, Capabilities] = {
     "trino": Capabilities(
         dialect="trino", begin=("SET SESSION query_max_run_time = '{seconds}s'",), time=True
     ),
+    "presto": Capabilities(dialect="presto"),
+    "awsathena": Capabilities(dialect="athena"),
+    "teradatasql": Capabilities(dialect="teradata"),
     "databricks": Capabilities(dialect="databricks"),
     "hive": Capabilities(dialect="hive"),
     "sqlite": Capabilities(

@@ -26,7 +26,7 @@ from modularsql.errors import InputError, SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows
-from modularsql.sql.parse import Unparsed, is_query, parse_text
+from modularsql.sql.parse import Unparsed, is_known, is_query, parse_text
 
 _FORBIDDEN = (("INTO",), ("FOR", "UPDATE"), ("FOR", "SHARE"))
 _LATE = 0.2
@@ -55,7 +55,7 @@ class GenericEngine(OneAtATime):
         self.name = self._engine.url.set(query={}).render_as_string(hide_password=True)
         name = self._engine.dialect.name
         self.capabilities = CAPABILITIES.get(name, UNKNOWN)
-        self.dialect = self.capabilities.dialect or name
+        self.dialect = self.capabilities.dialect or (name if is_known(name) else "")
         self._manner = Manner(dialect=self.dialect, forbidden=_FORBIDDEN)
         if not self.capabilities.read_only and self._settings.unenforced != "accept":
             raise SetupError(

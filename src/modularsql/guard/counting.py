@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from modularsql.records import Failure
 from modularsql.rows import Rows
 from modularsql.sql.dialects import dialect_of
-from modularsql.sql.named import cte
+from modularsql.sql.named import cte, embeddable
 
 _PARTS = 64  # of an estimate
 
@@ -39,13 +41,13 @@ def counting(sql: str, columns: int, dialect: str) -> str:
     """A query for the number of rows and of distinct rows of `sql`, in one execution.
 
     Columns are renamed, so that repeated and missing names do not matter; GROUP BY puts NULLs
-    together and compares text as the columns do. The text is put in as it is: it was run by
-    itself before, so it is one statement with its parentheses closed.
+    together and compares text as the columns do. The text is put in as it is where the dialect
+    takes it so: it was run by itself before, so it is one statement with its parentheses closed.
     """
     name, names, with_ = _named(sql, columns, dialect)
     return (
         f"{with_} SELECT COALESCE(SUM(n), 0), COUNT(*) "
-        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) AS g"
+        f"FROM (SELECT COUNT(*) AS n FROM {name} GROUP BY {', '.join(names)}) g"
     )
 
 
@@ -58,18 +60,23 @@ def near_counting(sql: str, columns: int, dialect: str) -> str:
     name, names, with_ = _named(sql, columns, dialect)
     of = dialect_of(dialect)
     hashed = of.row_hash.format(", ".join(names))
+    part = exp.Mod(this=exp.column("h"), expression=exp.Literal.number(_PARTS))
     return (
         f"{with_} SELECT COALESCE(SUM(n), 0), COALESCE(SUM(d), 0) "
         f"FROM (SELECT COUNT(*) AS n, {of.near_distinct.format('h')} AS d "
-        f"FROM (SELECT {hashed} AS h FROM {name}) AS r GROUP BY MOD(h, {_PARTS})) AS g"
+        f"FROM (SELECT {hashed} AS h FROM {name}) r GROUP BY {part.sql(dialect=dialect)}) g"
     )
 
 
 def _named(sql: str, columns: int, dialect: str) -> tuple[str, list[str], str]:
-    """A name for `sql`, names for its columns, and the WITH that gives it them."""
+    """A name for `sql`, names for its columns, and the WITH that gives it them.
+
+    What is made of it has no AS before the name of a derived table: Oracle takes none.
+    """
     name = "q"
     while name in sql.lower():  # a table of that name in `sql` would become this very query
         name += "q"
     names = [f"c{i}" for i in range(1, columns + 1)]
-    body = f"(\n{sql}\n)"
-    return name, names, f"WITH {cte(name, names, body, dialect)}"
+    before, body = embeddable(sql, dialect)
+    definitions = [*before, cte(name, names, f"(\n{body}\n)", dialect)]
+    return name, names, f"WITH {', '.join(definitions)}"

@@ -248,20 +248,26 @@ class Session:
         """Counts with an estimate of the distinct rows; None where the engine has none in time."""
         error = dialect_of(self.engine.dialect).near_distinct_error
         dear = max(self.own or 0.0, _NEAR * self.whole()) > most
-        if not error or dear or self._folds(sql):
+        if not error or dear or self._folds(sql, rows):
             return None
         near = near_counting(sql, len(rows.columns), self.engine.dialect)
         outcome = self._charged(near, self.params, most)
         return counts_in(outcome, error) if isinstance(outcome, Rows) else None
 
-    def _folds(self, sql: str) -> bool:
+    def _folds(self, sql: str, rows: Rows) -> bool:
         """Whether texts may be equal to others, as far as can be known: hashes are of bytes.
 
         A collation that nobody lists (a column's in BigQuery or Snowflake) lets an estimate see
-        fewer copies than there are, which no repair rests on.
+        fewer copies than there are, which no repair rests on. Where texts are folded unless told
+        otherwise (SQL Server), results without texts are estimated.
         """
-        listed = dialect_of(self.engine.dialect).collations_listed
-        return (listed and not self.engine.compares_bytes()) or _COLLATE.search(sql) is not None
+        reads = dialect_of(self.engine.dialect)
+        if _COLLATE.search(sql) is not None:
+            return True
+        if reads.collations_listed:
+            return not self.engine.compares_bytes()
+        texts = (isinstance(cell, str) for row in rows.rows for cell in row)
+        return not reads.text_by_bytes and any(texts)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """What differs between databases, as one table: no rule or rewrite asks a dialect for its name.
 
 `tests/engines/test_dialects.py` puts each entry of SQLite, DuckDB, PostgreSQL and MariaDB to the
-engine, `test_clickhouse.py` those of ClickHouse; those of others rest on manuals. A dialect that is
-not in the table is taken as `STANDARD`, whose entries promise least.
+engine, `test_clickhouse.py` those of ClickHouse, `test_spark.py` Spark's; those of others rest on
+manuals. A dialect that is not in the table is taken as `STANDARD`, whose entries promise least.
 """
 
 from collections.abc import Mapping
@@ -66,6 +66,8 @@ class Dialect:
     """`(SELECT …) AS t(a)` names the columns."""
     cte_column_names: bool = True
     """`WITH t(a) AS (…)` names the columns."""
+    embeds_any: bool = True
+    """A CTE or derived table may begin with a WITH and end in an ORDER BY."""
     bare_union: bool = True
     """UNION without a word is UNION DISTINCT; else it is an error."""
 
@@ -114,6 +116,24 @@ class Dialect:
 STANDARD = Dialect()
 _FOLDS = Dialect(text_by_bytes=False)
 _NEITHER: frozenset[Construct] = frozenset({"DISTINCT ON", "LIMIT a, b", "[name]"})
+_TRINO = replace(
+    STANDARD,
+    row_hash="FROM_BIG_ENDIAN_64(XXHASH64(TO_UTF8(JSON_FORMAT(CAST(ROW({}) AS JSON)))))",
+    collations_listed=False,
+    near_distinct="APPROX_DISTINCT({})",
+    near_distinct_error=0.01,  # a standard error of 2.3 % each
+)
+_SPARK = replace(
+    STANDARD,
+    comma_binds_weaker=False,
+    bare_columns="refused",
+    null_sorts="small",
+    lacks=frozenset({"DISTINCT ON", "LIMIT a, b", "FETCH FIRST", "TOP", "[name]"}),
+    row_hash="XXHASH64(TO_JSON(STRUCT({})))",  # of several columns it passes over NULL
+    collations_listed=False,
+    near_distinct="APPROX_COUNT_DISTINCT({}, 0.02)",
+    near_distinct_error=0.01,  # a standard deviation of 2 % each
+)
 
 DIALECTS: Mapping[str, Dialect] = {
     "sqlite": Dialect(
@@ -191,11 +211,18 @@ DIALECTS: Mapping[str, Dialect] = {
     "starrocks": _FOLDS,
     "tsql": replace(
         _FOLDS,
+        embeds_any=False,
         aggregate_filter=False,
         integer_division=True,
         bare_columns="refused",
         null_sorts="small",
         lacks=frozenset({"DISTINCT ON", "QUALIFY", "ILIKE", "LIMIT a, b", "::", "`name`"}),
+        # From SQL Server 2019 on. A cast to BIGINT keeps the last 8 bytes.
+        row_hash="CAST(HASHBYTES('SHA2_256', (SELECT {} FOR JSON PATH, INCLUDE_NULL_VALUES)) "
+        "AS BIGINT)",
+        collations_listed=False,
+        near_distinct="APPROX_COUNT_DISTINCT({})",
+        near_distinct_error=0.01,  # within 2 % each, at 97 %
     ),
     "oracle": replace(
         STANDARD,
@@ -204,6 +231,12 @@ DIALECTS: Mapping[str, Dialect] = {
         null_sorts="large",
         row_ids=("rowid",),
         lacks=_NEITHER | {"QUALIFY", "ILIKE", "TOP", "::", "`name`"},
+        # ORA_HASH takes one value and gives 32 bits, too few for millions of rows.
+        row_hash="TO_NUMBER(SUBSTR(RAWTOHEX(STANDARD_HASH(JSON_ARRAY({} NULL ON NULL), 'MD5')), "
+        "1, 15), 'XXXXXXXXXXXXXXX')",
+        collations_listed=False,
+        near_distinct="APPROX_COUNT_DISTINCT({})",
+        near_distinct_error=0.01,  # within 3 % each, at 95 %
     ),
     "snowflake": replace(
         STANDARD,
@@ -230,7 +263,20 @@ DIALECTS: Mapping[str, Dialect] = {
         near_distinct="APPROX_COUNT_DISTINCT({})",
         near_distinct_error=0.01,  # within 1.2 % each, at 95 %
     ),
-    "redshift": replace(STANDARD, aggregate_filter=False),
+    "redshift": replace(
+        STANDARD,
+        aggregate_filter=False,
+        # Takes no dates; FNV_HASH, which does, does not say what it makes of NULL.
+        row_hash="FARMFINGERPRINT64(JSON_SERIALIZE(ARRAY({})))",
+        collations_listed=False,
+        near_distinct="APPROXIMATE COUNT(DISTINCT {})",
+        near_distinct_error=0.01,  # about 2 % each
+    ),
+    "presto": _TRINO,
+    "trino": _TRINO,
+    "athena": _TRINO,
+    "spark": _SPARK,
+    "databricks": _SPARK,
     # With its settings as they are: union_default_mode, join_use_nulls and transform_null_in would
     # change an entry each.
     "clickhouse": replace(

@@ -46,6 +46,11 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
+def is_known(dialect: str) -> bool:
+    """Whether our parser knows a dialect of this name; without a name it reads what most share."""
+    return Dialect.get(dialect) is not None
+
+
 def is_folded(name: str, dialect: str) -> bool:
     """Whether the dialect takes a name without quotes for one in other letters."""
     how = _dialect(dialect).normalization_strategy
