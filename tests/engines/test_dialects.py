@@ -66,6 +66,9 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
         rows(e, "SELECT 1 FROM u FULL JOIN t ON u.id < 0 JOIN (SELECT NULL AS g) AS d USING (g)")
     ),
     "cte_column_names": lambda e: is_taken(e, "WITH d(a) AS (SELECT 1) SELECT a FROM d"),
+    "embeds_any": lambda e: is_taken(
+        e, "WITH d AS (WITH c AS (SELECT id FROM t) SELECT id FROM c ORDER BY id) SELECT id FROM d"
+    ),
     "bare_union": lambda e: rows(e, "SELECT 1 UNION SELECT 1") == [(1,)],
     "numbers_unordered": lambda e: is_taken(e, "SELECT ROW_NUMBER() OVER (PARTITION BY g) FROM t"),
     "derived_column_names": lambda e: is_taken(e, "SELECT d.a FROM (SELECT 1) AS d(a)"),
