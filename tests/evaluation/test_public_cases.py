@@ -132,6 +132,13 @@ def test_e07_gold_that_is_rounded_is_met_on_request() -> None:
     assert cause(found) == Cause.ROUNDING
     wrong = compared(setup, gold="SELECT ROUND(v,2) FROM z", pred="SELECT v + 0.006 FROM z")
     assert score(wrong, "rounded_ex") == 0
+    # Of a large sum too: a cent is no noise. And nothing is near infinity.
+    for one, other in ((987654321.25, 987654321.26), (1.5, float("inf")), (float("inf"), 1.5)):
+        found = pair(result((one,)), result((other,)))
+        assert score(found, "rounded_ex") == 0
+        assert cause(found) == Cause.DISJOINT
+    noise = pair(result((1e6 + 0.2 + 0.1,)), result((0.1 + 0.2 + 1e6,)))
+    assert score(noise, "rounded_ex") == 1
 
 
 GIG = (
@@ -182,6 +189,8 @@ def test_e16_only_the_word_distinct_goes() -> None:
     assert prepare is not None
     assert prepare(gold) == gold.replace("COUNT(DISTINCT a)", "COUNT( a)")
     assert prepare("SELECT 'open") == "SELECT 'open"
+    compares = "SELECT {}s FROM r WHERE a IS NOT DISTINCT FROM 1 OR a is distinct from 2"
+    assert prepare(compares.format("DISTINCT ")) == compares.format(" ")
 
 
 @pytest.mark.parametrize("name", METRICS)

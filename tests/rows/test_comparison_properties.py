@@ -3,8 +3,10 @@
 from collections import Counter
 from decimal import Decimal
 from itertools import permutations
+from math import inf
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.pairs import pair, result
@@ -90,6 +92,33 @@ def test_tolerance_finds_a_matching_where_there_is_one(
         for order in permutations(b)
     )
     assert equal_within(a, b, [tolerance] * 2) == tried
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        (inf, 1.5, False),
+        (-inf, inf, False),
+        (inf, Decimal("Infinity"), True),
+        (10**400, 1.5, False),
+        (10**400, 10**400, True),
+        # Two ids that no float tells apart.
+        (2**60, 2**60 + 1, False),
+        (Decimal(2**60), 2**60 + 1, False),
+        (1.5, 1.75, True),
+        (Decimal("1.5"), 1.75, True),
+        (100, 124, True),
+        (100, 134, False),
+    ],
+)
+def test_no_distance_from_infinity_is_small_and_whole_numbers_are_told_apart(
+    one: Any, other: Any, near: bool
+) -> None:
+    tolerance = Tolerance(
+        absolute=0.5, relative=0.25 if abs(one) < 2**60 or inf in (one, other) else 0
+    )
+    assert tolerance.allows(one, other) == tolerance.allows(other, one) == near
+    assert equal_within([(one, 1)], [(other, 1)], [tolerance] * 2) == near
 
 
 @given(tables(st.sampled_from([1, 2, "a"]), 3), tables(st.sampled_from([1, 2, "a"]), 3))

@@ -10,7 +10,7 @@ from typing import Any
 from modularsql.rows import Row
 from modularsql.rows.tolerance import Tolerance, decimals, equal_within
 
-NOISE = 1e-9
+NOISE = 1e-12
 """Relative difference of floats that comes from adding them up in another order."""
 
 

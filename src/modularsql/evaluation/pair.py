@@ -88,9 +88,7 @@ class Pair:
             return True
         if self.streamed is not None:
             return self.streamed
-        if _has_fewer(self.gold, self.pred) or _has_fewer(self.pred, self.gold):
-            return False
-        if self.same_set is False:
+        if self.same_number is False or self.same_set is False:
             return False
         gold, pred = self.gold_bag, self.pred_bag
         return self._decided(gold == pred, gold <= pred, pred <= gold)
@@ -113,7 +111,7 @@ class Pair:
             return None if self.gold_shape is None or self.gold_shape.ordered else True
         from modularsql.evaluation.ties import in_order
 
-        return in_order(self.gold_rows, self.pred_rows, self.gold_shape, self.keyed)
+        return in_order(self.gold, self.pred, self.gold_shape, self.keyed)
 
     def wanted_query(self) -> str | None:
         """The query whose result, as `keyed`, would decide what is still open about ties."""
@@ -148,7 +146,7 @@ class Pair:
             return False
         from modularsql.evaluation.ties import is_choice
 
-        return is_choice(gold, pred, self.gold_shape, self.keyed)
+        return is_choice(self.gold, self.pred, self.gold_shape, self.keyed)
 
     @cached_property
     def gold_shape(self) -> "Shape | None":
@@ -168,6 +166,13 @@ class Pair:
     def truncated(self) -> bool:
         """Whether a cap has cut either result."""
         return self.gold.truncated or self.pred.truncated
+
+    @cached_property
+    def same_number(self) -> bool | None:
+        """Whether both have as many rows; None where what a cap has cut may decide it."""
+        if _has_fewer(self.gold, self.pred) or _has_fewer(self.pred, self.gold):
+            return False
+        return None if self.truncated else True
 
     def _decided(self, equal: bool, gold_within: bool, pred_within: bool) -> bool | None:
         """The answer for the rows shown, where those that are missing cannot change it."""

@@ -17,13 +17,14 @@ class Shape:
     `keys` are the ORDER BY keys: for each the place (0-based) of the output column it is, or
     None where it is not selected as it stands. `limit` and `offset`: None
     where there is none, or it is no plain number (no OFFSET is 0). `extremes`: the places of MIN
-    and MAX of a plain column.
+    and MAX of a plain column. `collated`: a key names a collation.
     `unrepeated`: the block says that each row shall
     come once (DISTINCT, a set operation without ALL) or each group (GROUP BY).
     """
 
     ordered: bool
     keys: tuple[int | None, ...]
+    collated: bool
     unrepeated: bool
     cut: bool
     limit: int | None
@@ -61,6 +62,7 @@ def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
     return Shape(
         ordered=order is not None,
         keys=tuple(key_places(block, columns)) if order is not None else (),
+        collated=order is not None and order.find(exp.Collate) is not None,
         unrepeated=any(block.args.get(name) for name in ("distinct", "group")),
         cut=is_cut(block),
         limit=_number(block.args.get("limit")),

@@ -3,11 +3,13 @@ through them, any choice.
 
 Keys that gold does not select, and rows that its LIMIT leaves out, do not stand in its result.
 `keyed_query` is gold with the hidden keys as further columns and without LIMIT and OFFSET; on its
-result both questions are answered.
+result both questions are answered. Keys tie where Python calls them equal; a collation may call
+more of them equal (a = A), so where one may be in play a no is taken back if it rests on the
+difference of such keys.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +56,23 @@ def keyed_query(sql: str, dialect: str, columns: Sequence[str]) -> str | None:
     return str(whole.sql(dialect=dialect))
 
 
-def groups(shape: Shape, keyed: Rows, width: int, shown: int) -> list[Group] | None:
+Alike = Callable[[Any], Any]
+"""What of a key decides whether it ties with another."""
+
+
+def itself(key: Any) -> Any:
+    """Keys tie where they are equal."""
+    return key
+
+
+def loosely(key: Any) -> Any:
+    """Keys tie where any of SQLite's collations would have it: without case, and blanks behind."""
+    return key.casefold().rstrip(" ") if isinstance(key, str) else key
+
+
+def groups(
+    shape: Shape, keyed: Rows, width: int, shown: int, alike: Alike = itself
+) -> list[Group] | None:
     """The ties among the rows that gold shows (`shown` of them, `width` columns), in order.
 
     None where `keyed` is cut itself, or is not what gold shows.
@@ -64,7 +82,7 @@ def groups(shape: Shape, keyed: Rows, width: int, shown: int) -> list[Group] | N
     places = _key_places(shape, width)
     rows = comparable(keyed.rows)
     found = []
-    for start, end in _runs(rows, places):
+    for start, end in _runs(rows, places, alike):
         first, last = max(start - shape.offset, 0), min(end - shape.offset, shown)
         if first < last:
             bag = Counter(row[:width] for row in rows[start:end])
@@ -93,35 +111,56 @@ def _key_places(shape: Shape, width: int) -> list[int]:
     return [next(hidden) if place is None else place for place in shape.keys]
 
 
-def in_order(
-    gold: Sequence[Row], pred: Sequence[Row], shape: Shape | None, keyed: Rows | None
-) -> bool | None:
+def in_order(gold: Rows, pred: Rows, shape: Shape | None, keyed: Rows | None) -> bool | None:
     """Whether `pred`, the same bag as `gold`, stands in an order that gold's ORDER BY allows."""
     if shape is None:
         return None
     if not shape.ordered:
         return True
+    rows = comparable(gold.rows), comparable(pred.rows)
+    found = _in_order(*rows, shape, keyed, itself)
+    if found is False and _may_collate(shape, gold, keyed):
+        return None if _in_order(*rows, shape, keyed, loosely) is not False else False
+    return found
+
+
+def _may_collate(shape: Shape, *results: Rows | None) -> bool:
+    """Whether keys that are not equal may tie."""
+    return shape.collated or any(rows is not None and rows.plain is False for rows in results)
+
+
+def _in_order(
+    gold: Sequence[Row], pred: Sequence[Row], shape: Shape, keyed: Rows | None, alike: Alike
+) -> bool | None:
     visible = shape.visible_keys
-    runs = _runs(gold, visible)
+    runs = _runs(gold, visible, alike)
     if any(Counter(gold[start:end]) != Counter(pred[start:end]) for start, end in runs):
         return False
     if len(visible) == len(shape.keys):
         return True
-    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold))
+    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold), alike)
     if ties is None or not all(Counter(gold[t.start : t.end]) <= t.rows for t in ties):
         return None
     return all(Counter(pred[tie.start : tie.end]) <= tie.rows for tie in ties)
 
 
-def is_choice(
-    gold: Sequence[Row], pred: Sequence[Row], shape: Shape | None, keyed: Rows | None
-) -> bool | None:
+def is_choice(gold: Rows, pred: Rows, shape: Shape | None, keyed: Rows | None) -> bool | None:
     """Whether `pred` holds rows that gold's LIMIT could have let through instead of `gold`."""
     if shape is None:
         return None
     if not (shape.ordered and shape.cut):
         return False
-    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold))
+    rows = comparable(gold.rows), comparable(pred.rows)
+    found = _is_choice(*rows, shape, keyed, itself)
+    if found is False and _may_collate(shape, gold, keyed):
+        return None if _is_choice(*rows, shape, keyed, loosely) is not False else False
+    return found
+
+
+def _is_choice(
+    gold: Sequence[Row], pred: Sequence[Row], shape: Shape, keyed: Rows | None, alike: Alike
+) -> bool | None:
+    ties = None if keyed is None else groups(shape, keyed, len(gold[0]), len(gold), alike)
     if ties is None or not _chosen(ties, Counter(gold)):
         return None
     return _chosen(ties, Counter(pred))
@@ -152,10 +191,11 @@ def _chosen(ties: Sequence[Group], bag: "Counter[Row]") -> bool:
     return least <= first.end - first.start <= most
 
 
-def _runs(rows: Sequence[Row], places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Stretches of neighbours that are equal in these places, as (start, end)."""
+def _runs(rows: Sequence[Row], places: Sequence[int], alike: Alike) -> Iterator[tuple[int, int]]:
+    """Stretches of neighbours that are alike in these places, as (start, end)."""
+    keys = rows if alike is itself else [tuple(map(alike, row)) for row in rows]
     start = 0
-    for at in range(1, len(rows) + 1):
-        if at == len(rows) or any(rows[at][p] != rows[start][p] for p in places):
+    for at in range(1, len(keys) + 1):
+        if at == len(keys) or any(keys[at][p] != keys[start][p] for p in places):
             yield start, at
             start = at

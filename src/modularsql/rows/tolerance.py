@@ -9,6 +9,7 @@ is a proof, and where it does not an exact matching decides (scipy, extra `eval`
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isinf
 from typing import Any
 
 from modularsql.rows.assign import can_match_all
@@ -29,9 +30,15 @@ class Tolerance:
         """Whether the two numbers are as good as equal."""
         if one == other:
             return True
-        one, other = float(one), float(other)
-        reach: float = max(self.absolute, self.relative * max(abs(one), abs(other)))
-        return bool(abs(one - other) <= reach)
+        try:
+            size = max(abs(float(one)), abs(float(other)))
+        except OverflowError:  # whole numbers beyond all floats
+            return False
+        if isinf(size):
+            return False  # no share of infinity is a distance
+        if isinstance(one, float) or isinstance(other, float):
+            one, other = float(one), float(other)  # else exactly: long ids differ by one
+        return bool(abs(one - other) <= max(self.absolute, self.relative * size))
 
 
 def equal_within(

@@ -5,8 +5,8 @@ words "order by" stand anywhere in gold. Two empty results are equal whatever th
 default that evaluator takes every DISTINCT out of both queries first, by word. Over several
 databases of one question a prediction must be right on each (`over_databases`).
 
-Departs from it in one thing: its search over column orders may take factorial time, ours ends
-undecided.
+Departs from it in two things: its search over column orders may take factorial time, ours ends
+undecided; and IS [NOT] DISTINCT FROM, which it breaks, keeps its word.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ def as_run(sql: str) -> str:
 def without_distinct(sql: str) -> str:
     """The text that is run by default: without the word DISTINCT, also inside aggregates.
 
-    Literals, names and comments keep it; text that cannot be split into words stays as it is
-    (case E16).
+    Literals, names, comments and the comparison IS [NOT] DISTINCT FROM keep it; text that cannot
+    be split into words stays as it is (case E16).
     """
     sql = as_run(sql)
     if "distinct" not in sql.lower():
@@ -42,9 +42,11 @@ def without_distinct(sql: str) -> str:
     tokens = tokenize(sql, "sqlite")
     if isinstance(tokens, Unparsed):
         return sql
-    for token in reversed(tokens):
-        if sql[token.start : token.end + 1].upper() == "DISTINCT":
-            sql = sql[: token.start] + sql[token.end + 1 :]
+    words = [sql[token.start : token.end + 1].upper() for token in tokens]
+    for at in reversed(range(len(tokens))):
+        compares = words[at + 1 : at + 2] == ["FROM"] and words[at - 1] in ("IS", "NOT")
+        if words[at] == "DISTINCT" and not compares:
+            sql = sql[: tokens[at].start] + sql[tokens[at].end + 1 :]
     return sql
 
 

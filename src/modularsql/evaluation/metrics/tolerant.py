@@ -12,8 +12,8 @@ def tolerant_ex(tolerance: Tolerance) -> Metric:
     """Multiset-EX where numbers may differ by `tolerance`."""
 
     def score(pair: Pair) -> Score:
-        if not _may_match(pair):
-            return 0.0
+        if (known := _known(pair)) is not None:
+            return known
         if pair.truncated:
             return None
         width = len(pair.gold.columns)
@@ -31,21 +31,20 @@ def tolerant_ex(tolerance: Tolerance) -> Metric:
 
 
 def _rounded(pair: Pair) -> Score:
-    if pair.same_bag:
-        return 1.0
-    if not _may_match(pair):
-        return 0.0
+    if (known := _known(pair)) is not None:
+        return known
     if pair.truncated:
         return None
     return as_score(equal_to_gold_s_decimals(pair.gold_rows, pair.pred_rows))
 
 
-def _may_match(pair: Pair) -> bool:
-    """Whether the numbers of rows and columns allow the results to be equal at all."""
-    if pair.truncated:
-        return True
-    gold, pred = pair.gold_rows, pair.pred_rows
-    return len(gold) == len(pred) and (not gold or len(gold[0]) == len(pred[0]))
+def _known(pair: Pair) -> Score:
+    """What needs no look at the numbers: equal results, or another number of rows or columns."""
+    if pair.same_bag:
+        return 1.0
+    wider = len(pair.gold.columns) != len(pair.pred.columns)
+    both = bool(pair.gold.rows and pair.pred.rows)
+    return 0.0 if pair.same_number is False or (both and wider) else None
 
 
 FAMILY = (
