@@ -9,6 +9,9 @@ from modularsql.records import Evidence
 UNSURE = "?"
 """In place of a collation's name: equal text may not be equal bytes, as far as is known."""
 
+_USUAL = ("main", "public", "dbo")
+"""Where bare names are looked up, where it is not known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
@@ -111,10 +114,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """The tables and views of one database, by name."""
+    """The tables and views of one database, by name.
+
+    `path` are the schemas in which a bare name is looked up, in this order; empty where that is
+    not known.
+    """
 
     dialect: str
     tables: tuple[Table, ...] = field(default=())
+    path: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)
@@ -126,6 +134,26 @@ class Catalog:
             if table.name.casefold() == folded and schema in (None, table.schema):
                 return table
         return None
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The schemas whose tables need no name before them."""
+        return self.path or _USUAL
+
+    def meant(self, name: str, schema: str = "") -> list[Table]:
+        """The tables that a name in a query may mean, case ignored; several where it is unclear."""
+        folded, inside = name.casefold(), schema.casefold()
+        found = [
+            table
+            for table in self.tables
+            if table.name.casefold() == folded and inside in ("", table.schema.casefold())
+        ]
+        if schema or (len(found) < 2 and not self.path):
+            return found
+        if not self.path:
+            return [table for table in found if table.schema in self.homes]
+        near = next((h for h in self.path if any(t.schema == h for t in found)), None)
+        return [table for table in found if table.schema == near]
 
     def referred(self, key: ForeignKey) -> Table | None:
         """The table that a foreign key refers to."""

@@ -65,6 +65,24 @@ class Versioned(Protocol):
 
 
 @runtime_checkable
+class Spanning(Protocol):
+    """An engine whose queries may read databases beside its own, which `catalog` does not list."""
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """`catalog` with the tables of these databases, as far as they may be read.
+
+        Raises as `Engine.catalog` does.
+        """
+
+
+def catalog_of(engine: Engine, schemas: frozenset[str]) -> Catalog:
+    """The catalog of an engine, with the tables of further databases where it can list them."""
+    if schemas and isinstance(engine, Spanning):
+        return engine.catalog_with(schemas)
+    return engine.catalog()
+
+
+@runtime_checkable
 class Streaming(Protocol):
     """An engine that can hand over whole results without keeping them."""
 

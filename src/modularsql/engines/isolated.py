@@ -93,6 +93,11 @@ class IsolatedEngine:
         catalog: Catalog = self._about_schema("catalog")
         return catalog
 
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """See `ports.Spanning`."""
+        catalog: Catalog = self._about_schema("catalog_with", schemas)
+        return catalog
+
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""
         return bool(self._about_schema("compares_bytes"))
@@ -117,9 +122,9 @@ class IsolatedEngine:
         self._end_worker()
         self._scratch.close()
 
-    def _about_schema(self, what: str) -> Any:
+    def _about_schema(self, what: str, *args: Any) -> Any:
         try:
-            return self._ask(what, within=self._settings.timeout)
+            return self._ask(what, *args, within=self._settings.timeout)
         except TimeoutError as error:
             raise SetupError(f"reading the schema of {self._target} took too long") from error
         except DiedError as error:

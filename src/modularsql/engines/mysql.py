@@ -4,7 +4,7 @@ A query's text and its values are put together by the driver (its protocol of pr
 is not in it), with the server's own rules for quotes.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -53,6 +53,7 @@ _COLLATED = ("var_string", "string", "varchar", "blob", "tiny_blob", "medium_blo
 _UNSURE = ("json", "geometry", "enum", "set")
 _QUERY_ERRORS = (pymysql.Error, OSError)
 _PARAMETER_ERRORS = (UnicodeError, ValueError, TypeError, AttributeError, KeyError, OverflowError)
+_CATALOGS = 8  # sets of databases whose tables are kept in mind
 _GRANTS = """
     SELECT DISTINCT privilege_type FROM (
       SELECT grantee, privilege_type FROM information_schema.user_privileges UNION ALL
@@ -77,7 +78,8 @@ class MySQLEngine(OneAtATime):
         """Connect. Raises `SetupError`, or `InputError` for a URL that is not right."""
         super().__init__(address.shown, settings)
         self._address = address
-        self._catalog: tuple[tuple[Any, ...], Catalog] | None = None
+        self._own: str | None = None
+        self._catalogs: dict[tuple[str, ...], tuple[tuple[Any, ...], Catalog]] = {}
         self._stored: dict[str, bool] | None = None
         self._session = MySQLSession(address, self._settings)
         self._session.connect(Clock(self._settings.timeout))
@@ -104,11 +106,20 @@ class MySQLEngine(OneAtATime):
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys; read again only after the schema changed."""
+        return self.catalog_with(frozenset())
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """The same with the tables of further databases that the user may read."""
         with self._turn():
-            now = signature(self._ask)
-            if self._catalog is None or self._catalog[0] != now:
-                self._catalog = (now, read_catalog(self._ask))
-            return self._catalog[1]
+            if self._own is None:
+                self._own = str(self._ask("SELECT DATABASE()")[0][0])
+            wanted = (self._own, *sorted(schemas - {self._own}))
+            now = signature(self._ask, wanted)
+            if wanted not in self._catalogs or self._catalogs[wanted][0] != now:
+                while len(self._catalogs) >= _CATALOGS:
+                    del self._catalogs[next(iter(self._catalogs))]
+                self._catalogs[wanted] = (now, read_catalog(self._ask, wanted))
+            return self._catalogs[wanted][1]
 
     def compares_bytes(self) -> bool:
         """True where the database holds no text at all: its collations fold letters and blanks."""
@@ -139,14 +150,14 @@ class MySQLEngine(OneAtATime):
             self._stored = {stored: reads in READING for stored, reads in self._ask(STORED)}
         return not self._stored.get(name, False)
 
-    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
+    def _ask(self, sql: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of ours about the schema."""
         try:
             with (
                 self._session.transaction(Clock(self._settings.timeout)) as connection,
                 connection.cursor() as cursor,
             ):
-                cursor.execute(sql)
+                cursor.execute(sql, tuple(values) or None)
                 return list(cursor.fetchall())
         except _QUERY_ERRORS as error:
             said = failure(error, out_of_time=True).message

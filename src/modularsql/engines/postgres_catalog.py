@@ -5,7 +5,8 @@ query of it reads as well; partial and expression indexes are no keys; UNIQUE le
 unless it says NULLS NOT DISTINCT; a foreign key may be NOT VALID. A deferred constraint may be
 violated inside the transaction that writes, never where we read. `ctid` tells rows apart within
 one statement and may change after it; across partitions it does not. A materialized view holds
-its rows and the keys of its indexes, as a table does.
+its rows and the keys of its indexes, as a table does. The text of a view's query names the schema
+of all that is not on the search path, so it is asked for with none.
 """
 
 from collections import defaultdict
@@ -67,11 +68,19 @@ _FOREIGN = f"""
     JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE k.contype = 'f' AND {_OURS} ORDER BY k.conrelid, k.conname
     """
+_VIEWS = f"""
+    SELECT c.oid, pg_get_viewdef(c.oid)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'v' AND {_OURS}
+    """
+_NO_PATH = "SELECT set_config('search_path', '', true)"  # until this transaction is rolled back
 _SIGNATURE = """
     SELECT current_schemas(false)::text, max(s), sum(n)::bigint FROM (
       SELECT max(xmin::text::bigint) AS s, count(*) AS n FROM pg_class UNION ALL
       SELECT max(xmin::text::bigint), count(*) FROM pg_attribute UNION ALL
       SELECT max(xmin::text::bigint), count(*) FROM pg_index UNION ALL
+      SELECT max(xmin::text::bigint), count(*) FROM pg_namespace UNION ALL
+      SELECT max(xmin::text::bigint), count(*) FROM pg_rewrite UNION ALL
       SELECT max(xmin::text::bigint), count(*) FROM pg_constraint) AS parts
     """
 _MAY_WRITE = f"""
@@ -94,11 +103,17 @@ class _Relation:
 
 
 def read_catalog(connection: Connection) -> Catalog:
-    """Every table and view outside the system's schemas, those on the search path first."""
+    """Every table and view outside the system's schemas, those on the search path first.
+
+    In a transaction that is rolled back: it has no search path any more.
+    """
+    ((path,),) = connection.execute("SELECT current_schemas(false)::text[]").fetchall()
     columns = _columns(connection)
     keys = _by_table(connection, _KEYS)
     foreign = _by_table(connection, _FOREIGN)
     relations = [_Relation(*row) for row in connection.execute(_RELATIONS)]
+    connection.execute(_NO_PATH)
+    texts: dict[int, str] = dict(connection.execute(_VIEWS).fetchall())
     by_oid = {one.oid: one for one in relations}
     tables = []
     for one in relations:
@@ -111,12 +126,13 @@ def read_catalog(connection: Connection) -> Catalog:
             row_id="ctid" if one.plain and not one.inherited else None,
             description=one.description,
             problem=None if one.readable else "this role may not read it (GRANT SELECT)",
+            definition=texts.get(one.oid),
         )
         if not one.inherited:
             table = replace(table, keys=tuple(dict.fromkeys(_keys(keys[one.oid], own))))
         links = _foreign_keys(foreign[one.oid], one.oid, columns, by_oid)
         tables.append(replace(table, foreign_keys=tuple(links)))
-    return Catalog(dialect="postgres", tables=tuple(tables))
+    return Catalog(dialect="postgres", tables=tuple(tables), path=tuple(path))
 
 
 def signature(connection: Connection) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from modularsql.catalog import Catalog
 from modularsql.errors import ModularSqlError
-from modularsql.ports import Cautious, Engine, Outcome, Versioned
+from modularsql.ports import Cautious, Engine, Outcome, Versioned, catalog_of
 from modularsql.records import Limits, Params
 
 
@@ -35,6 +35,10 @@ class SeveralEngines:
     def catalog(self) -> Catalog:
         """See `ports.Engine`."""
         return self._first.catalog()
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """See `ports.Spanning`."""
+        return catalog_of(self._first, schemas)
 
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""

@@ -6,7 +6,7 @@ The text of a query stays out unless `content` is set: it holds values.
 from collections.abc import Hashable
 
 from modularsql.catalog import Catalog
-from modularsql.ports import Cautious, Engine, Outcome, Versioned
+from modularsql.ports import Cautious, Engine, Outcome, Versioned, catalog_of
 from modularsql.records import Failure, Limits, Params
 from modularsql.spans import span_maker
 
@@ -39,6 +39,10 @@ class TracedEngine:
     def catalog(self) -> Catalog:
         """See `ports.Engine`."""
         return self._engine.catalog()
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """See `ports.Spanning`."""
+        return catalog_of(self._engine, schemas)
 
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""

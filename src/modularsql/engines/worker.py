@@ -25,7 +25,7 @@ from modularsql.engines.base import SPILL_MB
 from modularsql.engines.connect import Place, open_place
 from modularsql.engines.ctrl_c import deaf_to_ctrl_c
 from modularsql.errors import ModularSqlError
-from modularsql.ports import Cautious, Engine, Versioned
+from modularsql.ports import Cautious, Engine, Versioned, catalog_of
 
 _ORPHAN = 5.0
 """Seconds beyond its time at which a request ends the worker, should nobody else have."""
@@ -151,6 +151,8 @@ def _answer(engine: Engine, what: str, args: tuple[Any, ...]) -> Any:
         return engine.warnings() if isinstance(engine, Cautious) else ()
     if what == "version":
         return engine.version() if isinstance(engine, Versioned) else None
+    if what == "catalog_with":
+        return catalog_of(engine, *args)
     return getattr(engine, what)()
 
 

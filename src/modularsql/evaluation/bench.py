@@ -23,7 +23,7 @@ from modularsql.evaluation.log import NOT_RUN, TOO_SLOW, Guarded, Ran, Record
 from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.sides import sides
-from modularsql.ports import Engine, Outcome, Streaming
+from modularsql.ports import Engine, Outcome, Streaming, catalog_of
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 from modularsql.rows.streams import same_bag
@@ -75,6 +75,10 @@ class Recalling:
     def catalog(self) -> Catalog:
         """See `ports.Engine`."""
         return self._engine.catalog()
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """See `ports.Spanning`."""
+        return catalog_of(self._engine, schemas)
 
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""

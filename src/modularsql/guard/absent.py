@@ -22,7 +22,6 @@ from modularsql.sql.parse import begins_at
 from modularsql.sql.statement import Statement
 
 _MOST = 8  # names that a message lists
-_HOME = ("main", "public")  # schemas whose tables need no name before them
 
 
 def absent(query: Query, statement: Statement, catalog: Catalog) -> dict[str, Finding]:
@@ -129,7 +128,9 @@ def _near_table(node: exp.Table, catalog: Catalog) -> str | None:
         known = {table.name: table for table in reversed(tables)}
         near = known.get(_near(node.name, list(known)) or "")
         if near is not None:
-            is_far = near.schema not in _HOME and any(t.schema != near.schema for t in catalog)
+            is_far = near.schema not in catalog.homes and any(
+                t.schema != near.schema for t in catalog
+            )
             parts = (near.schema, near.name) if near in inside or is_far else (near.name,)
             return ".".join(declared(part, catalog.dialect) for part in parts)
     return None

@@ -23,7 +23,7 @@ def analysed(state: State) -> State:
     if state.rows is not None:
         seen = look(statement, state.session)
     else:
-        seen = static(statement, state.session.engine.catalog())
+        seen = static(statement, state.session.catalog(statement.tree))
     unknown = tuple(f"not known: {what}" for what in seen.unknown)
     state = state._replace(seen=seen, notes=(*state.notes, *unknown))
     state = state.note(*(one.finding for one in seen.issues))
@@ -49,7 +49,7 @@ def _rejected(state: State, statement: Statement, failure: Failure) -> State:
     """What the database has against a name, in more words than its own."""
     if failure.kind != FailureKind.ERROR:
         return state
-    catalog = state.session.engine.catalog()
+    catalog = state.session.catalog(statement.tree)
     query = static(statement, catalog).query
     if query is None:
         return state

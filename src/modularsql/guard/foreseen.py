@@ -69,7 +69,7 @@ def _with(finding: Finding, plan: Plan) -> Finding:
 
 def _largest(statement: Statement, session: Session, ends: float) -> float | None:
     """Rows of the largest table that is joined, as the database expects them."""
-    tables = base_tables(statement, session.engine.catalog())
+    tables = base_tables(statement, session.catalog(statement.tree))
     if not tables:
         return None
     found = []

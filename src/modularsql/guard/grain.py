@@ -59,7 +59,7 @@ def static(statement: Statement, catalog: Catalog) -> Seen:
 
 def look(statement: Statement, session: Session) -> Seen:
     """All issues of a statement; those about repeated rows are put to the data."""
-    seen = static(statement, session.engine.catalog())
+    seen = static(statement, session.catalog(statement.tree))
     if seen.query is None:
         return seen
     richer = observe([one.issue for one in seen.issues], session)

@@ -56,7 +56,7 @@ def observe(issues: Sequence[Issue], session: Session, memory: Memory = MEMORY) 
     """The catalog with the keys that issues hang on and the data has; None where it has none."""
     if not any(map(is_open, issues)):
         return None
-    catalog = session.engine.catalog()
+    catalog = session.catalog()
     purse, version = session.purse(_SECONDS, _SHARE), session.version()
 
     def upheld(asked: Catalog, grade: Evidence) -> Catalog:

@@ -88,7 +88,7 @@ def largest_table(statement: Statement, session: Session, at_most: int) -> int |
     That is: what `base_tables` says, or no time. Stops as soon as one table is so large that
     `at_most` rows out are no explosion of it.
     """
-    tables = base_tables(statement, session.engine.catalog())
+    tables = base_tables(statement, session.catalog(statement.tree))
     largest = 0 if tables else None
     for table in tables:
         source = exp.table_(table.name, db=table.schema, quoted=True)

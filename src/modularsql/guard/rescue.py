@@ -145,7 +145,7 @@ def _replaced(state: State, base: Tried, trigger: str, by: ChooserName) -> State
         base=base,
         pool=trial.all(state.candidates) if by != "regenerate" else (),
         trigger=trigger,
-        catalog=state.session.engine.catalog(),
+        catalog=state.session.catalog(),
         question=state.asked,
         hint=state.hint,
         values=state.settings.show_values == "yes",

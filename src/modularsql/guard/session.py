@@ -9,12 +9,15 @@ from math import inf
 
 from sqlglot import exp
 
+from modularsql.catalog import Catalog
 from modularsql.guard.counting import Counts, counting, counts_in, near_counting
 from modularsql.multiplicity.bound import written_out
-from modularsql.ports import Engine, Outcome, Versioned
+from modularsql.multiplicity.views import schemas_read
+from modularsql.ports import Engine, Outcome, Spanning, Versioned, catalog_of
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 from modularsql.sql.dialects import dialect_of
+from modularsql.sql.parse import Unparsed
 from modularsql.sql.plans import Plan, explaining, read_plan
 
 # DuckDB tells values of these types apart that are equal in Python.
@@ -66,11 +69,24 @@ class Session:
     _spent: float = field(default=0.0, init=False)
     _sql: str = field(default="", init=False)
     _cut_at: int | None = field(default=None, init=False)
+    _schemas: frozenset[str] = field(default=frozenset(), init=False)
     _plans: list[Plan | None] = field(default_factory=list, init=False)
     _start: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._start = self.clock()
+
+    def catalog(self, tree: exp.Expr | Unparsed | None = None) -> Catalog:
+        """The engine's catalog, with what was read so far of other databases on its server.
+
+        That is: of those that a query names, or a view that it reads. Raises as the engine does.
+        """
+        catalog = catalog_of(self.engine, self._schemas)
+        if isinstance(tree, exp.Expr) and isinstance(self.engine, Spanning):
+            while more := schemas_read(tree, catalog) - self._schemas:
+                self._schemas |= more
+                catalog = catalog_of(self.engine, self._schemas)
+        return catalog
 
     def left(self) -> float:
         """Seconds left for all executions together."""

@@ -113,15 +113,36 @@ def _in_block(column: exp.Column, block: Block, context: Context) -> Found | Dou
         return _bare(name, block, context)
     table = column.table.casefold()
     sources = [source for source in block.sources if source.alias.casefold() == table]
+    if db := column.text("db").casefold():
+        inside = [source for source in sources if _schema(source) in ("", db)]
+        if sources and not inside:
+            return Doubt.ABSENT if _is_of_outer(table, db, block) else Doubt.UNSURE
+        sources = inside
     if len(sources) == 1:
         source = sources[0]
         is_whole = source.complete and not _has_unnamed(source)
         return _of_source(name, source) or (Doubt.MISSING if is_whole else Doubt.UNSURE)
-    if sources or column.args.get("db"):
+    if sources or db:
         return Doubt.UNSURE
     # Elsewhere than in SQLite `a.b` may be the field `b` of a column `a`.
     is_field = context.reads.dotted_may_be_field and any(table in s.columns for s in block.sources)
     return Doubt.UNSURE if is_field else Doubt.ABSENT
+
+
+def _schema(source: Source) -> str:
+    """The schema of a table, folded; empty where it is not known, or there is none."""
+    if source.table is not None:
+        return source.table.schema.casefold()
+    return source.node.text("db").casefold() if isinstance(source.node, exp.Table) else ""
+
+
+def _is_of_outer(table: str, schema: str, block: Block) -> bool:
+    """Whether a block around has the table of that schema: `schema.table.x` is a column of it."""
+    while block.outer is not None:
+        block = block.outer
+        if any(s.alias.casefold() == table and _schema(s) == schema for s in block.sources):
+            return True
+    return False
 
 
 def _of_source(name: str, source: Source) -> Found | None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from sqlglot import exp
 
@@ -13,10 +12,7 @@ from modularsql.multiplicity.columns import whole_number
 from modularsql.multiplicity.context import Context, Definition, Scope
 from modularsql.multiplicity.model import UNNAMED, Block, Query, Source
 from modularsql.multiplicity.names import mark_correlated
-from modularsql.sql.parse import parse_text
-
-_HOME = frozenset({"main", "public", "dbo"})
-"""Schemas that a bare table name means where several have such a table."""
+from modularsql.multiplicity.views import view_query
 
 
 def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> Source:
@@ -75,26 +71,24 @@ def _read(
 
 def _table(node: exp.Table, context: Context) -> Table | None:
     """The table of that name; None where it is not known, or not known which one it is."""
-    name, schema = node.name.casefold(), node.db.casefold()
-    found = [
-        table
-        for table in context.catalog.tables
-        if table.name.casefold() == name and schema in ("", table.schema.casefold())
-    ]
-    if len(found) > 1:
-        found = [table for table in found if table.schema in _HOME]
+    found = context.catalog.meant(node.name, node.db)
     # A name of three parts may be in a database that the catalog does not describe.
     known = len(found) == 1 and not node.catalog and bool(found[0].columns)
     return found[0] if known else None
 
 
 def _is_absent(node: exp.Table, context: Context) -> bool:
-    """Whether no table has that name in any schema, and its schema, if named, is one of these."""
-    name, schema = node.name.casefold(), node.db.casefold()
-    tables = context.catalog.tables
-    known = {"", *_HOME, *(table.schema.casefold() for table in tables)}
-    is_known = not node.catalog and schema in known and bool(tables)
-    return is_known and all(table.name.casefold() != name for table in tables)
+    """Whether no table has that name, and its schema, if named, is one that is known.
+
+    Where it is not known in which schemas a bare name is looked up, none of them has it.
+    """
+    name, schema, catalog = node.name.casefold(), node.db.casefold(), context.catalog
+    known = {"", *catalog.homes, *(table.schema.casefold() for table in catalog)}
+    if node.catalog or schema not in known or not catalog.tables:
+        return False
+    if catalog.path:
+        return not catalog.meant(name, schema)
+    return all(table.name.casefold() != name for table in catalog)
 
 
 def _of_definition(
@@ -191,10 +185,10 @@ def _definition(view: Table, context: Context) -> Query | None:
     than it does elsewhere.
     """
     name = f"{view.schema}.{view.name}".casefold()
-    tree = _view_query(view.definition or "", context.dialect)
+    tree = view_query(view, context.dialect)
     if tree is None or name in context.open_views:
         return None
-    if view.schema not in _HOME and not _is_clear(tree, context):
+    if view.schema not in context.catalog.homes and not _is_clear(tree, context):
         return None
     context.open_views.add(name)
     query = context.read(tree, {}, None)
@@ -206,15 +200,6 @@ def _is_clear(tree: exp.Expr, context: Context) -> bool:
     """Whether each table is named with its schema, or no other schema has one of its name."""
     names = Counter(table.name.casefold() for table in context.catalog.tables)
     return all(table.db or names[table.name.casefold()] < 2 for table in tree.find_all(exp.Table))
-
-
-@lru_cache(maxsize=256)
-def _view_query(definition: str, dialect: str) -> exp.Query | None:
-    """The tree of a view's query, from its text or from the statement that made the view."""
-    tree = parse_text(definition, dialect)
-    if isinstance(tree, exp.Create):
-        tree = tree.expression
-    return tree if isinstance(tree, exp.Query) and not isinstance(tree, exp.Table) else None
 
 
 def _of_table(node: exp.Expr, table: Table, context: Context) -> Source:

@@ -4,10 +4,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from modularsql.catalog import Catalog
-from modularsql.declared.checks import apply_results, checks
+from modularsql.declared.checks import Check, apply_results, checks
 from modularsql.declared.facts import Declared
 from modularsql.declared.merge import merge
-from modularsql.ports import Engine, Outcome, Versioned
+from modularsql.ports import Engine, Outcome, Versioned, catalog_of
 from modularsql.records import Limits, Params
 from modularsql.rows import Rows
 
@@ -22,12 +22,23 @@ class KeyedEngine:
     def __init__(self, engine: Engine, declared: Declared, limits: Limits) -> None:
         self._engine = engine
         self._limits = limits
-        merged = merge(engine.catalog(), declared)
-        results = {check: self._violations(check.sql) for check in checks(merged.catalog)}
-        checked = apply_results(merged.catalog, results)
+        self._declared = declared
+        self._counts: dict[Check, int | None] = {}
+        self._named = frozenset(table.schema for table in declared.catalog if table.schema)
+        checked = self._checked(catalog_of(engine, self._named))
         self._catalog = checked.catalog
-        self.problems = (*declared.problems, *merged.problems, *checked.problems)
+        self.problems = (*declared.problems, *checked.problems)
         self.name, self.dialect = engine.name, engine.dialect
+
+    def _checked(self, catalog: Catalog) -> Declared:
+        """The catalog with the assertions that hold; what was counted before is not again."""
+        merged = merge(catalog, self._declared)
+        asked = checks(merged.catalog)
+        for check in asked:
+            if check not in self._counts:
+                self._counts[check] = self._violations(check.sql)
+        checked = apply_results(merged.catalog, {check: self._counts[check] for check in asked})
+        return replace(checked, problems=(*merged.problems, *checked.problems))
 
     def _violations(self, sql: str) -> int | None:
         outcome = self._engine.execute(sql, limits=replace(self._limits, max_rows=1))
@@ -40,6 +51,10 @@ class KeyedEngine:
     def catalog(self) -> Catalog:
         """The engine's catalog with the assertions that held."""
         return self._catalog
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """See `ports.Spanning`."""
+        return self._checked(catalog_of(self._engine, schemas | self._named)).catalog
 
     def compares_bytes(self) -> bool:
         """See `ports.Engine`."""
