@@ -18,6 +18,7 @@ FULL = Record(
     pred=Ran(status="ok", rows=4, distinct=2, ms=0.5),
     scores={"set_ex": 1.0, "multiset_ex": 0.0, "other": None},
     cause="fan_out",
+    columns=(1, None, 0),
     gold_side=SIDE,
     pred_side=SIDE,
     guarded=(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.evaluation.pairs import compared, pair, ran, result
 
-from modularsql.evaluation.cause import Cause, cause
+from modularsql.evaluation.cause import Cause, cause, column_map, columns_said
 from modularsql.evaluation.metrics import METRICS, scores
 from modularsql.evaluation.metrics.tolerant import tolerant_ex
 from modularsql.evaluation.pair import Pair
@@ -67,6 +67,12 @@ def test_e03_swapped_columns_are_named_as_such() -> None:
     assert score(found, "set_ex") == 0
     assert score(found, "columns_ex") == 1
     assert cause(found) == Cause.COLUMNS_PERMUTED
+    assert column_map(found) == (1, 0)
+    wide = compared(FRUIT, gold="SELECT n, kg FROM fruit", pred="SELECT id, kg, n FROM fruit")
+    assert (cause(wide), column_map(wide)) == (Cause.EXTRA_COLUMNS, (2, 1))
+    narrow = compared(FRUIT, gold="SELECT id, kg, n FROM fruit", pred="SELECT n, id FROM fruit")
+    assert (cause(narrow), column_map(narrow)) == (Cause.MISSING_COLUMNS, (1, None, 0))
+    assert columns_said((1, None, 0)) == "gold's columns are the prediction's 2, none, 1"
 
 
 def test_e05_rows_are_not_taken_apart() -> None:

@@ -46,6 +46,9 @@ def smelt(sql: str, *findings: Finding) -> tuple[Smell, ...]:
         ("SELECT COUNT(*) FROM lap WHERE d > date('now', '-30 day')", (Smell.TODAY,)),
         ("SELECT strftime('%Y', 'NOW') FROM lap", (Smell.TODAY,)),
         ("SELECT d FROM lap WHERE d > CURRENT_TIMESTAMP", (Smell.TODAY,)),
+        ("SELECT d FROM lap WHERE d > date()", (Smell.TODAY,)),
+        ("SELECT julianday() - julianday('2020-01-01')", (Smell.TODAY,)),
+        ("SELECT date('2020-01-01'), datetime('2020-01-01')", ()),
         ("SELECT d FROM lap WHERE d <> 'now'", ()),
         ("SELECT d FROM lap ORDER BY random() LIMIT 3", (Smell.RANDOM,)),
         ("SELECT d FROM lap LIMIT 1", (Smell.ROW_ORDER,)),
@@ -57,6 +60,24 @@ def test_a_smell_is_seen_where_it_is_and_nowhere_else(
     sql: str, expected: tuple[Smell, ...]
 ) -> None:
     assert smelt(sql) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT now()", (Smell.TODAY,)),
+        ("SELECT today(), localtimestamp", (Smell.TODAY,)),
+        ("SELECT get_current_timestamp()", (Smell.TODAY,)),
+        ("SELECT date(d) FROM lap", ()),
+        ("SELECT uuid()", (Smell.RANDOM,)),
+        ("SELECT d FROM lap USING SAMPLE 10", (Smell.RANDOM,)),
+        ("SELECT d FROM lap TABLESAMPLE 10%", (Smell.RANDOM,)),
+    ],
+)
+def test_duckdb_has_its_own_ways_to_today_and_to_chance(
+    sql: str, expected: tuple[Smell, ...]
+) -> None:
+    assert smells(Gold(sql=sql, dialect="duckdb", outcome=result((1,)))) == expected
 
 
 def test_what_the_guard_says_counts_when_it_is_loud() -> None:

@@ -23,7 +23,6 @@ from modularsql.service.run_files import load_run
 
 ALL, COPIES, DISTINCT = "SELECT b FROM t", "SELECT a FROM t", "SELECT DISTINCT a FROM t"
 
-
 Scored = Callable[..., Evaluated]
 
 
@@ -79,8 +78,17 @@ def test_results_are_kept_where_they_differ_with_the_differing_rows_marked(
 
 
 def test_a_run_is_read_back_as_it_was(scored: Scored, tmp_path: Path) -> None:
-    answers = {"one": [COPIES, "SELECT nope", ""], "two": [DISTINCT, ALL, 5]}
-    done = scored([DISTINCT, ALL, "SELECT gone"], answers, guard=("grain",))
+    nothing = "SELECT a FROM t WHERE b < 0"
+    gold = [DISTINCT, ALL, "SELECT gone", "SELECT a, b FROM t", nothing]
+    answers = {
+        "one": [COPIES, "SELECT nope", "", "SELECT b, 1, a FROM t", "SELECT 1 WHERE 0"],
+        "two": [DISTINCT, ALL, 5, "SELECT b FROM t", ALL],
+    }
+    done = scored(gold, answers, guard=("grain",))
+    maps = {name: verdicts[3].record.columns for name, verdicts in done.run.verdicts.items()}
+    assert maps == {"one": (2, 0), "two": (None, 0)}
+    systems = done.summary["systems"].values()
+    assert [one["right_on_empty_gold"] for one in systems] == [1, 0]
     again = load_run(tmp_path / "run")
     assert summary(again) == done.summary
     for name, verdicts in done.run.verdicts.items():
@@ -88,15 +96,10 @@ def test_a_run_is_read_back_as_it_was(scored: Scored, tmp_path: Path) -> None:
             assert after.question == before.question
             assert after.pred_sql == before.pred_sql
             one, other = before.record, after.record
-            assert (other.scores, other.cause, other.guarded) == (
-                one.scores,
-                one.cause,
-                one.guarded,
-            )
-            assert (other.gold.status, other.pred.dup_ratio) == (
-                one.gold.status,
-                one.pred.dup_ratio,
-            )
+            for field in ("scores", "cause", "columns", "guarded"):
+                assert getattr(other, field) == getattr(one, field)
+            assert other.gold.status == one.gold.status
+            assert other.pred.dup_ratio == one.pred.dup_ratio
             assert isinstance(other.gold_side, Side | None)
             assert other.gold_side == one.gold_side
             assert other.pred_side == one.pred_side

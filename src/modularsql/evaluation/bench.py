@@ -15,7 +15,7 @@ from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
 from modularsql.errors import ModularSqlError, SetupError
 from modularsql.evaluation.batch import Asked, Batch, Unit
-from modularsql.evaluation.cause import Cause, cause
+from modularsql.evaluation.cause import BY_COLUMNS, Cause, cause, column_map
 from modularsql.evaluation.csv_rows import as_csv, read_gold
 from modularsql.evaluation.further import all_scores, with_ties
 from modularsql.evaluation.gold import GoldFile
@@ -115,7 +115,7 @@ def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> l
         engine = open_(batch.database)
     except ModularSqlError as error:
         ran = _unreadable(error)
-        return [Record(pair=one.pair, gold=ran, pred=ran) for u in batch.units for one in u.asked]
+        return [_without_gold(one, ran, ran) for unit in batch.units for one in unit.asked]
     uses: Counter[str] = Counter()
     for unit in batch.units:
         queries = [unit.gold] if isinstance(unit.gold, str) else []
@@ -130,10 +130,14 @@ def lost(batch: Batch, status: str, problem: str | None) -> list[Record]:
     pred = Ran(status=NOT_RUN)
     smells = (TOO_SLOW,) if status == TOO_SLOW else ()
     return [
-        Record(pair=one.pair, gold=gold, pred=pred, smells=smells)
+        replace(_without_gold(one, gold, pred), smells=smells)
         for unit in batch.units
         for one in unit.asked
     ]
+
+
+def _without_gold(one: Asked, gold: Ran, pred: Ran) -> Record:
+    return Record(pair=one.pair, gold=gold, pred=pred, cause=f"gold_{gold.status}")
 
 
 class _Scorer:
@@ -220,6 +224,7 @@ class _Scorer:
             pred=ran,
             scores=all_scores(pair, self._bench.metrics, self._further),
             cause=why.value,
+            columns=pair.fact(column_map) if why in BY_COLUMNS else None,
             gold_side=left,
             pred_side=right,
         )

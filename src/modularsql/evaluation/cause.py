@@ -6,7 +6,7 @@ fewer of them; nearly the same numbers; the same values in other types; a part o
 nothing in common.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from modularsql.evaluation.near import equal_but_for_rounding, equal_but_for_types
@@ -66,6 +66,10 @@ WORDS: Mapping[Cause, str] = {
 """What each cause says of the prediction."""
 
 
+BY_COLUMNS = frozenset({Cause.COLUMNS_PERMUTED, Cause.EXTRA_COLUMNS, Cause.MISSING_COLUMNS})
+"""Causes that a `column_map` tells more of."""
+
+
 def cause(pair: Pair) -> Cause:
     """The cause of the difference between the two results; `error` and `timeout` have none."""
     if pair.same_order:
@@ -105,17 +109,37 @@ def _too_many(pair: Pair) -> Cause:
     return Cause.FAN_OUT if pred.joined else Cause.MULTIPLICITY
 
 
-def _columns(pair: Pair) -> Cause | None:
+ColumnMap = tuple[int | None, ...]
+"""For each column of gold the place (0-based) of the prediction's that stands for it, if any."""
+
+
+def column_map(pair: Pair) -> ColumnMap | None:
+    """Which columns make the rows equal, where some of the wider result's do."""
     gold, pred = pair.gold_rows, pair.pred_rows
-    if len(gold) != len(pred):
+    if not gold or len(gold) != len(pred):
         return None
-    wider, narrower = len(pred[0]) - len(gold[0]), len(gold[0]) - len(pred[0])
-    first, second = (pred, gold) if narrower > 0 else (gold, pred)
-    if isinstance(column_mapping(first, second), Undecided | None):
+    if len(gold[0]) <= len(pred[0]):
+        found = column_mapping(gold, pred)
+        return None if isinstance(found, Undecided) else found
+    found = column_mapping(pred, gold)
+    if isinstance(found, Undecided | None):
         return None
-    if wider > 0:
-        return Cause.EXTRA_COLUMNS
-    return Cause.MISSING_COLUMNS if narrower > 0 else Cause.COLUMNS_PERMUTED
+    return tuple(found.index(at) if at in found else None for at in range(len(gold[0])))
+
+
+def columns_said(columns: Sequence[int | None]) -> str:
+    """A column map in words, counted from 1."""
+    places = ", ".join("none" if place is None else str(place + 1) for place in columns)
+    return f"gold's columns are the prediction's {places}"
+
+
+def _columns(pair: Pair) -> Cause | None:
+    if pair.fact(column_map) is None:
+        return None
+    gold, pred = len(pair.gold_rows[0]), len(pair.pred_rows[0])
+    if gold == pred:
+        return Cause.COLUMNS_PERMUTED
+    return Cause.EXTRA_COLUMNS if pred > gold else Cause.MISSING_COLUMNS
 
 
 def _values(pair: Pair) -> Cause | None:

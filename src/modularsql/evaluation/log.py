@@ -82,7 +82,9 @@ class Guarded:
 class Record:
     """One scored pair; `pair` is its number in the plan. `scores` holds None for undecided.
 
-    `smells` are those of its gold (smells.py), where somebody asked for them.
+    `columns` says where the rows are the same but for their columns, for each of gold's the place
+    of the prediction's that stands for it. `smells` are those of its gold (smells.py), where
+    somebody asked for them.
     """
 
     pair: int
@@ -90,6 +92,7 @@ class Record:
     pred: Ran
     scores: Mapping[str, float | None] = field(default_factory=dict)
     cause: str | None = None
+    columns: tuple[int | None, ...] | None = None
     gold_side: Side | None = None
     pred_side: Side | None = None
     guarded: tuple[Guarded, ...] = ()
@@ -107,6 +110,8 @@ def to_line(record: Record) -> str:
     }
     if record.gold_side or record.pred_side:
         fields["sides"] = [side_fields(record.gold_side), side_fields(record.pred_side)]
+    if record.columns is not None:
+        fields["columns"] = list(record.columns)
     if record.smells:
         fields["smells"] = list(record.smells)
     if record.guarded:
@@ -138,6 +143,7 @@ def _record(found: Mapping[str, Any]) -> Record:
         pred=Ran(**found["pred"]),
         scores=found["scores"],
         cause=found["cause"],
+        columns=None if (columns := found.get("columns")) is None else tuple(columns),
         gold_side=read_side(gold_side),
         pred_side=read_side(pred_side),
         guarded=tuple(map(read_guarded, found.get("guarded", ()))),

@@ -80,7 +80,7 @@ def _of_text(gold: Gold) -> Iterator[Smell]:
     tree = parse_text(gold.sql, gold.dialect)
     if isinstance(tree, Unparsed):
         return
-    if any(_is_today(node) for node in tree.walk()):
+    if any(_is_today(node, gold.dialect) for node in tree.walk()):
         yield Smell.TODAY
     if any(_is_random(node) for node in tree.walk()):
         yield Smell.RANDOM
@@ -89,9 +89,32 @@ def _of_text(gold: Gold) -> Iterator[Smell]:
         yield Smell.ROW_ORDER
 
 
-def _is_today(node: exp.Expr) -> bool:
-    if isinstance(node, exp.CurrentDate | exp.CurrentTime | exp.CurrentTimestamp):
+_NOW = (
+    exp.CurrentDate,
+    exp.CurrentDatetime,
+    exp.CurrentTime,
+    exp.CurrentTimestamp,
+    exp.Localtime,
+    exp.Localtimestamp,
+)
+_NOW_BY_NAME = frozenset({"get_current_timestamp", "now", "transaction_timestamp"})
+_NOW_WITHOUT_TIME = frozenset({"date", "time", "datetime", "julianday", "unixepoch"})
+"""Functions of SQLite that mean now where they are given no time."""
+_RANDOM = frozenset({"gen_random_uuid", "random", "randomblob", "uuid"})
+
+
+def _called(node: exp.Expr) -> str:
+    """The name by which a function is called, folded; empty for what is none."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).casefold()
+    return node.sql_name().casefold() if isinstance(node, exp.Func) else ""
+
+
+def _is_today(node: exp.Expr, dialect: str) -> bool:
+    if isinstance(node, _NOW) or _called(node) in _NOW_BY_NAME:
         return True
+    if dialect == "sqlite" and _called(node) in _NOW_WITHOUT_TIME:
+        return not any(True for _ in node.iter_expressions())
     return (
         isinstance(node, exp.Literal)
         and node.is_string
@@ -101,8 +124,7 @@ def _is_today(node: exp.Expr) -> bool:
 
 
 def _is_random(node: exp.Expr) -> bool:
-    named = isinstance(node, exp.Anonymous) and node.name.casefold() in ("random", "randomblob")
-    return named or isinstance(node, exp.Rand)
+    return isinstance(node, exp.Rand | exp.Uuid | exp.TableSample) or _called(node) in _RANDOM
 
 
 def _of_findings(findings: Collection[Finding]) -> Iterator[Smell]:

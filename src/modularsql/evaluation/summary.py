@@ -84,6 +84,7 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "gap": _gap(fractions),
         "mbs": len(mbs),
         "mbs_ids": mbs,
+        "right_on_empty_gold": sum(map(_is_right_on_empty_gold, counted)),
         "clean": _clean(run, counted),
         "intervals": {name: _interval(scores, n) for name, scores in known.items()},
         "undecided": {name: count for name, count in undecided.items() if count},
@@ -93,6 +94,11 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "causes": dict(Counter(v.record.cause for v in counted if v.record.cause).most_common()),
         "slow_gold": [v.question.id for v in verdicts if v.record.gold.status == "timeout"],
     }
+
+
+def _is_right_on_empty_gold(verdict: Verdict) -> bool:
+    """Whether nothing was asked for and nothing returned: any mistake may come to that."""
+    return verdict.record.gold.rows == 0 and verdict.scores.get("set_ex") == 1.0
 
 
 def _known(run: Run, counted: Sequence[Verdict]) -> dict[str, list[float]]:

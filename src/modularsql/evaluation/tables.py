@@ -32,6 +32,7 @@ _MEASURES = {
     "pred_distinct": _COUNT,
     "dup_ratio": _NUMBER,
     "cause": _TEXT,
+    "columns": "BIGINT[]",
     "gold_ms": _NUMBER,
     "pred_ms": _NUMBER,
     "findings": "VARCHAR[]",
@@ -75,7 +76,7 @@ def verdict_rows(run: Run) -> Iterator[tuple[Any, ...]]:
             *_texts(verdict.system, question.id, question.db, question.difficulty),
             *(gold.status, pred.status),
             *map(record.scores.get, metrics),
-            *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause),
+            *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause, record.columns),
             *(gold.ms, pred.ms, _findings(record), list(record.smells)),
             *_texts(gold.error, pred.error, question.question, question.hint),
             *_texts(question.gold, verdict.pred_sql),
@@ -161,6 +162,8 @@ def _record(row: Row, metrics: Sequence[str]) -> Record:
         ),
         scores={name: row[name] for name in metrics},
         cause=row["cause"],
+        # Runs of before may not have them.
+        columns=None if (columns := row.get("columns")) is None else tuple(columns),
         smells=tuple(row["gold_smells"]),
     )
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from modularsql.evaluation.cause import WORDS as CAUSES
+from modularsql.evaluation.cause import columns_said
 from modularsql.evaluation.log import Guarded, side_fields
 from modularsql.evaluation.report.charts import Chart
 from modularsql.evaluation.run import Run, Verdict
@@ -88,10 +89,17 @@ def facts(run: Run) -> str:
         inputs["dataset"]["path"],
         counted(len(run.verdicts), "prediction set"),
         f"limit {inputs['settings']['timeout']:g} s",
+        _tolerance(inputs.get("tolerance")),
         f"modularsql {run.about.get('modularsql', '')}",
         str(run.about.get("started", "")),
     ]
     return " · ".join(filter(None, parts))
+
+
+def _tolerance(given: Mapping[str, float] | None) -> str:
+    if given is None:
+        return "no numeric tolerance"
+    return f"tolerant_ex allows {given['absolute']:g} or a share of {given['relative']:g}"
 
 
 def _question(verdict: Verdict) -> Mapping[str, Any]:
@@ -117,6 +125,7 @@ def _answer(run: Run, verdict: Verdict, system: int, question: int) -> Mapping[s
         "counted": run.counted(verdict),
         "state": _state(verdict),
         "cause": record.cause,
+        "columns": None if record.columns is None else columns_said(record.columns),
         "gold_status": record.gold.status,
         "scores": [(name, _score(record.scores.get(name))) for name in run.metrics],
         "problems": [f"{name}: {error}" for name, error in errors.items() if error],

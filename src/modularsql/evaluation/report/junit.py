@@ -3,6 +3,7 @@
 import re
 from xml.etree import ElementTree
 
+from modularsql.evaluation.cause import columns_said
 from modularsql.evaluation.run import Run, Verdict
 
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -49,6 +50,8 @@ def _told(verdict: Verdict) -> str:
     ]
     if verdict.record.pred.error:
         lines.append(f"error: {verdict.record.pred.error}")
+    if verdict.record.columns is not None:
+        lines.append(f"columns: {columns_said(verdict.record.columns)}")
     return "\n".join(lines)
 
 

@@ -183,7 +183,7 @@ function showAnswer(one) {
   chip(one.cause || one.state, isGood(one) ? "good" : "bad");
   for (const [name, score] of one.scores) if (HEADLINES.includes(name)) chip(`${name} ${score}`);
   into.append(chips);
-  if (!isGood(one) && data.causes[one.cause]) into.append(element("p", `${one.cause}: ${data.causes[one.cause]}.`, "note"));
+  if (!isGood(one) && data.causes[one.cause]) into.append(element("p", `${one.cause}: ${[data.causes[one.cause], one.columns].filter(Boolean).join("; ")}.`, "note"));
   for (const smell of question.smells) into.append(element("p", `Gold smells of ${smell}: it ${data.smells[smell]}.`, "note warn"));
   showFurther(into, one);
   if (!one.counted) into.append(element("p", `Not counted: gold is ${one.gold_status}.`, "note"));

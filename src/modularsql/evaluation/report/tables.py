@@ -126,14 +126,18 @@ def statuses(run: Run, summed: Systems) -> Table:
     rows = []
     for name, one in summed.items():
         undecided = max(one["undecided"].values(), default=0)
-        rows.append((name, one["questions"], one["n"], undecided, _listed(one["pred_status"])))
+        counts = one["questions"], one["n"], undecided, one["right_on_empty_gold"]
+        rows.append((name, *counts, _listed(one["pred_status"])))
     golds = Counter(v.record.gold.status for v in next(iter(run.verdicts.values()), ()))
     return Table(
         name="statuses",
         title="What became of the queries",
-        columns=("system", "questions", "counted", "undecided", "predictions"),
+        columns=(
+            *("system", "questions", "counted", "undecided"),
+            *("right on empty gold", "predictions"),
+        ),
         rows=rows,
-        note=f"Gold: {_listed(golds)}.",
+        note=f"Gold: {_listed(golds)}. Right on empty gold: neither query returns a row.",
     )
 
 
