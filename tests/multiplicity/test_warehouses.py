@@ -1,7 +1,7 @@
-"""SQL that the guard writes for BigQuery and Snowflake, which no test can reach.
+"""SQL that the guard writes for databases which no test can reach: BigQuery, Snowflake and others.
 
 It must parse as SQL of the service, use names and constructs that it has, and return in DuckDB,
-translated, what the rewrites' pages say. Nothing of it was run on the services.
+translated, what the rewrites' pages say. Nothing of it was run on them.
 """
 
 import tomllib
@@ -41,7 +41,7 @@ def there(sql: str, dialect: str) -> str | None:
 
 def cases() -> Iterator[Any]:
     for dialect in WAREHOUSES:
-        gaps = dict(GAPS[dialect])
+        gaps = dict(GAPS.get(dialect, {}))
         for case in (c for page in PAGES for c in page.cases if "duckdb" in c.engines):
             name = f"{case.rule}: {case.heading}"
             query = there(case.query, dialect)
@@ -171,6 +171,14 @@ def test_the_probe_counts_and_drops_copies_there(
         ("snowflake", "SELECT `id` FROM ord"),
         ("snowflake", "SELECT COUNT(*) FILTER (WHERE id > 1) FROM ord"),
         ("snowflake", "SELECT rowid FROM ord"),
+        ("tsql", "SELECT id FROM ord JOIN cust USING (id)"),
+        ("tsql", "SELECT q.id FROM (SELECT id FROM ord ORDER BY id) AS q"),
+        ("tsql", "WITH q AS (WITH r AS (SELECT id FROM ord) SELECT id FROM r) SELECT id FROM q"),
+        ("tsql", "SELECT COUNT(*) FILTER (WHERE id > 1) FROM ord"),
+        ("oracle", "SELECT q.id FROM (SELECT id FROM ord) AS q"),
+        ("oracle", "SELECT q.a FROM (SELECT id FROM ord) q(a)"),
+        ("trino", "SELECT COUNT(DISTINCT id, cid) FROM ord"),
+        ("databricks", "SELECT rowid FROM ord"),
     ],
 )
 def test_the_stand_in_refuses_what_the_service_does(
@@ -215,7 +223,11 @@ INSERT INTO ord SELECT i, i % 60000 FROM range(120000) r(i);
 """
 
 
-@pytest.mark.parametrize("dialect", WAREHOUSES)
+HASHING = ("bigquery", "snowflake")
+"""Whose hash of a row DuckDB can stand in for."""
+
+
+@pytest.mark.parametrize("dialect", HASHING)
 def test_where_counting_takes_too_long_it_is_estimated(
     dialect: str, open_database: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +244,7 @@ def test_where_counting_takes_too_long_it_is_estimated(
     assert found.distinct == pytest.approx(60_000, rel=2 * found.error)
 
 
-@pytest.mark.parametrize("dialect", WAREHOUSES)
+@pytest.mark.parametrize("dialect", HASHING)
 def test_a_factor_that_takes_too_long_is_estimated_from_a_sample(
     dialect: str, open_database: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

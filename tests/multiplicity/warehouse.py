@@ -1,12 +1,15 @@
 """A stand-in for a service that tests cannot reach: its SQL is checked, then run in DuckDB."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from sqlglot import ErrorLevel, exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
+from sqlglot.tokenizer_core import Token, TokenType
 
 from modularsql.catalog import Catalog
 from modularsql.ports import Engine, Outcome
@@ -14,9 +17,9 @@ from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows
 from modularsql.sql.dialects import dialect_of
 from modularsql.sql.foreign import constructs
-from modularsql.sql.parse import Unparsed, tokenize
+from modularsql.sql.parse import Unparsed, is_folded, tokenize
 
-WAREHOUSES = ("bigquery", "snowflake")
+WAREHOUSES = ("bigquery", "snowflake", "databricks", "redshift", "trino", "tsql", "oracle")
 
 
 class Warehouse:
@@ -53,13 +56,17 @@ class Warehouse:
 
 
 def _as_there(catalog: Catalog, dialect: str) -> Catalog:
-    """Snowflake holds names that were made without quotes in capitals."""
+    """Snowflake and Oracle hold names that were made without quotes in capitals."""
 
     def held(name: str) -> str:
-        return name.upper() if dialect == "snowflake" and name.islower() else name
+        return name.upper() if in_capitals(dialect) and name.islower() else name
 
     tables = tuple(replace(table.renamed(held), row_id=None) for table in catalog)
     return Catalog(dialect=dialect, tables=tables)
+
+
+def in_capitals(dialect: str) -> bool:
+    return is_folded("a", dialect)
 
 
 def taken(sql: str, catalog: Catalog) -> exp.Expr:
@@ -73,7 +80,9 @@ def taken(sql: str, catalog: Catalog) -> exp.Expr:
     tokens = tokenize(sql, dialect)
     assert not isinstance(tokens, Unparsed)
     assert not constructs(sql, tokens, tree) & dialect_of(dialect).lacks, sql
-    assert not [why for kind, why in LACKS[dialect] if any(map(kind, tree.walk()))], sql
+    assert not [why for kind, why in _lacking(dialect) if any(map(kind, tree.walk()))], sql
+    if not dialect_of(dialect).table_alias_takes_as:
+        assert not _tables_called_with_as(tokens), sql
     bare = tree.copy()
     for source in bare.find_all(exp.Table):
         source.set("db", None)
@@ -92,9 +101,7 @@ def _schema(catalog: Catalog) -> MappingSchema:
     schema = MappingSchema(dialect=dialect)
     for table in catalog:
         name = exp.table_(table.name, quoted=True)
-        columns = {
-            f'"{c.name}"' if dialect == "snowflake" else c.name: c.type for c in table.columns
-        }
+        columns = {f'"{c.name}"' if in_capitals(dialect) else c.name: c.type for c in table.columns}
         schema.add_table(name, columns, dialect=dialect)
     return schema
 
@@ -120,17 +127,79 @@ def _is_unknown(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name != "HASH"  # which Snowflake has
 
 
-_BOTH = (
-    (lambda node: isinstance(node, exp.Filter), "FILTER of an aggregate"),
+def _embeds(node: exp.Expr) -> bool:
+    inside = isinstance(node, exp.Query) and isinstance(node.parent, (exp.CTE, exp.Subquery))
+    settled = node.args.get("limit") or node.args.get("offset")
+    return inside and bool(node.args.get("with_") or (node.args.get("order") and not settled))
+
+
+def _names_derived(node: exp.Expr) -> bool:
+    return _names_columns(node) and isinstance(node.parent, exp.Subquery)
+
+
+def _names_cte(node: exp.Expr) -> bool:
+    return _names_columns(node) and isinstance(node.parent, exp.CTE)
+
+
+def _is_row_id(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and node.name.lower() == "rowid"
+
+
+def _is_filter(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Filter)
+
+
+def _merges(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Join) and bool(
+        node.args.get("using") or node.args.get("method") == "NATURAL"
+    )
+
+
+_Kind = Callable[[exp.Expr], bool]
+_ALL: tuple[tuple[_Kind, str], ...] = (
     (_is_unknown, "a function that nobody knows"),
-    (lambda node: isinstance(node, exp.Column) and node.name.lower() == "rowid", "a row id"),
+    (_is_row_id, "a row id"),
 )
-LACKS = {
-    "bigquery": (
-        *_BOTH,
-        (lambda node: isinstance(node, exp.Dot), "quotes that make a name a text"),
-        (_names_columns, "a list of columns behind the name of a CTE or derived table"),
-        (_counts_pairs, "COUNT(DISTINCT a, b)"),
-    ),
-    "snowflake": (*_BOTH, (_numbers_unordered, "ROW_NUMBER() without ORDER BY")),
+_UNLESS: Mapping[str, tuple[_Kind, str]] = {
+    "aggregate_filter": (_is_filter, "FILTER of an aggregate"),
+    "cte_column_names": (_names_cte, "a list of columns behind the name of a CTE"),
+    "derived_column_names": (_names_derived, "a list of columns behind that of a derived table"),
+    "numbers_unordered": (_numbers_unordered, "ROW_NUMBER() without ORDER BY"),
+    "embeds_any": (_embeds, "WITH or ORDER BY in a CTE or derived table"),
 }
+"""What a dialect lacks whose entry of this name is False."""
+_COUNTS_PAIRS = (_counts_pairs, "COUNT(DISTINCT a, b)")
+LACKS: Mapping[str, tuple[tuple[_Kind, str], ...]] = {
+    "bigquery": (
+        (lambda node: isinstance(node, exp.Dot), "quotes that make a name a text"),
+        _COUNTS_PAIRS,
+    ),
+    "redshift": (_COUNTS_PAIRS,),
+    "trino": (_COUNTS_PAIRS,),
+    "tsql": (_COUNTS_PAIRS, (_merges, "USING and NATURAL")),
+    "oracle": (_COUNTS_PAIRS,),
+}
+"""What a dialect lacks besides."""
+
+
+def _lacking(dialect: str) -> Iterator[tuple[_Kind, str]]:
+    yield from _ALL
+    yield from LACKS.get(dialect, ())
+    for name, lack in _UNLESS.items():
+        if not getattr(dialect_of(dialect), name):
+            yield lack
+
+
+def _tables_called_with_as(tokens: Sequence[Token]) -> bool:
+    """Whether AS stands before the name of a derived table behind FROM or JOIN."""
+    opened: list[bool] = []
+    closed = False
+    for before, token in pairwise(tokens):
+        if token.token_type == TokenType.ALIAS and before.token_type == TokenType.R_PAREN:
+            if closed:
+                return True
+        elif token.token_type == TokenType.L_PAREN:
+            opened.append(before.token_type in (TokenType.FROM, TokenType.JOIN))
+        elif token.token_type == TokenType.R_PAREN:
+            closed = opened.pop()
+    return False

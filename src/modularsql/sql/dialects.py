@@ -62,6 +62,8 @@ class Dialect:
     using_matches_null: bool = False
     """After a RIGHT or FULL JOIN a column of USING may be NULL on both sides: SQLite 3.40 takes one
     that is declared NOT NULL for never NULL, though it is padded."""
+    table_alias_takes_as: bool = True
+    """`FROM t AS a` is taken, and not only `FROM t a`."""
     derived_column_names: bool = True
     """`(SELECT …) AS t(a)` names the columns."""
     cte_column_names: bool = True
@@ -226,6 +228,8 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "oracle": replace(
         STANDARD,
+        table_alias_takes_as=False,
+        derived_column_names=False,
         aggregate_filter=False,
         bare_columns="refused",
         null_sorts="large",

@@ -20,6 +20,11 @@ def cte(name: str, columns: Sequence[str], body: str, dialect: str) -> str:
     return f"{name} AS (SELECT {nothing} FROM (SELECT 1 AS o) AS o WHERE FALSE UNION ALL {body})"
 
 
+def table_alias(name: str, dialect: str) -> str:
+    """What calls the table or derived table before it `name`: ` AS name`, in Oracle ` name`."""
+    return f" AS {name}" if dialect_of(dialect).table_alias_takes_as else f" {name}"
+
+
 def embeddable(sql: str, dialect: str) -> tuple[list[str], str]:
     """CTEs that have to stand before `sql`, and `sql` as it may stand in a CTE or derived table.
 

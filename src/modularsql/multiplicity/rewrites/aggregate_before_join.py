@@ -51,6 +51,7 @@ from modularsql.multiplicity.rewrites.identity import key_of, weakest
 from modularsql.records import Evidence
 from modularsql.sql.clauses import Clauses, clauses
 from modularsql.sql.dialects import dialect_of
+from modularsql.sql.named import table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -290,5 +291,5 @@ def _derived(work: _Work, parts: Clauses) -> list[Cut]:
     shown += [number.format(by, written(name, work.dialect)) for by, name in work.numbers.items()]
     return [
         (parts.start, parts.start, f"FROM (SELECT {', '.join(shown)} "),
-        (parts.end, parts.end, f") AS {work.alias}"),
+        (parts.end, parts.end, f"){table_alias(work.alias, work.dialect)}"),
     ]

@@ -4,6 +4,7 @@ from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten, free_name
 from modularsql.sql import outermost
 from modularsql.sql.clauses import clauses
+from modularsql.sql.named import table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -17,7 +18,8 @@ def distinct_after_limit(statement: Statement, issue: Issue, dialect: str) -> Re
         return Declined(reason="it is no plain SELECT DISTINCT")
     text = statement.text
     rows = text[parts.select.start : at] + text[at + len("DISTINCT") : parts.stop].lstrip(" ")
-    wrapped = f"SELECT DISTINCT * FROM ({rows}) AS {free_name(statement, 'q', 'first', 'q_rows')}"
+    called = table_alias(free_name(statement, "q", "first", "q_rows"), dialect)
+    wrapped = f"SELECT DISTINCT * FROM ({rows}){called}"
     return Edit(
         text[: parts.select.start] + wrapped + text[parts.stop :],
         Promise.ANSWER,

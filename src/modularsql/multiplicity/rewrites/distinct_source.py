@@ -4,6 +4,7 @@ from modularsql.multiplicity.registry import Issue
 from modularsql.multiplicity.rewrites.edits import Edit, Promise, Rewritten
 from modularsql.records import Evidence
 from modularsql.sql.clauses import clauses
+from modularsql.sql.named import table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -25,7 +26,8 @@ def distinct_source(statement: Statement, issue: Issue, dialect: str) -> Rewritt
     if not ends:
         return Declined(reason="the place of the table is not known")
     name = statement.text[span.start : max(ends) + 1]
-    derived = f"(SELECT DISTINCT * FROM {name}) AS {source.qualifier.sql(dialect=dialect)}"
+    called = table_alias(source.qualifier.sql(dialect=dialect), dialect)
+    derived = f"(SELECT DISTINCT * FROM {name}){called}"
     return Edit(
         statement.text[: span.start] + derived + statement.text[span.end :],
         Promise.GROUPS,

@@ -14,7 +14,7 @@ from modularsql.multiplicity.rewrites.edits import (
     index_at,
 )
 from modularsql.sql.dialects import dialect_of
-from modularsql.sql.named import cte
+from modularsql.sql.named import cte, table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -56,9 +56,10 @@ def not_in_to_not_exists(statement: Statement, issue: Issue, dialect: str) -> Re
 
 def _named(inner: str, alias: str, dialect: str) -> str:
     """The subquery as a table with one column `v`."""
+    called = table_alias(alias, dialect)
     if not dialect_of(dialect).derived_column_names:  # a CTE names them
-        return f"(WITH {cte(alias, ['v'], inner, dialect)} SELECT v FROM {alias}) AS {alias}"
-    return f"{inner} AS {alias}(v)"
+        return f"(WITH {cte(alias, ['v'], inner, dialect)} SELECT v FROM {alias}){called}"
+    return f"{inner}{called}(v)"
 
 
 def _qualified(outer: str, column: exp.Column, issue: Issue, dialect: str) -> str:

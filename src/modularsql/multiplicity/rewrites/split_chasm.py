@@ -35,6 +35,7 @@ from modularsql.multiplicity.rewrites.edits import (
 )
 from modularsql.records import Evidence
 from modularsql.sql.clauses import Clauses, Span, clauses, leftovers
+from modularsql.sql.named import table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.statement import Statement
 
@@ -255,7 +256,7 @@ class _Split:
         where = f" WHERE {' AND '.join(c.text for c in arm.inside)}" if arm.inside else ""
         derived = (
             f"(SELECT {', '.join(shown)} FROM {' '.join(tables)}{where} "
-            f"GROUP BY {', '.join(keys)}) AS {alias}"
+            f"GROUP BY {', '.join(keys)}){table_alias(alias, self.dialect)}"
         )
         carried = [head.table, *(c.span for c in (*arm.inside, *arm.links))]
         lead = head.lead or head.table

@@ -21,6 +21,7 @@ from modularsql.multiplicity.rewrites.edits import (
     written,
 )
 from modularsql.sql.clauses import clauses
+from modularsql.sql.named import table_alias
 from modularsql.sql.outermost import Declined
 from modularsql.sql.quote import quoted
 from modularsql.sql.statement import Statement
@@ -59,8 +60,8 @@ def top_of_group(statement: Statement, issue: Issue, dialect: str) -> Rewritten:
     text = spliced(statement.text, cuts)
     stop = parts.stop + len(text) - len(statement.text)
     shown = ", ".join(written(name, dialect) for name in names)
-    start, alias = parts.select.start, free_name(statement, "q", "grouped")
-    whole = f"SELECT {shown} FROM ({text[start:stop]}) AS {alias} WHERE {rank} = 1"
+    start, alias = parts.select.start, table_alias(free_name(statement, "q", "grouped"), dialect)
+    whole = f"SELECT {shown} FROM ({text[start:stop]}){alias} WHERE {rank} = 1"
     return Edit(
         text[:start] + whole + text[stop:],
         Promise.KEYS,
