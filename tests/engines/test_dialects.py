@@ -69,6 +69,7 @@ YES_OR_NO: dict[str, Callable[[Engine], bool]] = {
     "embeds_any": lambda e: is_taken(
         e, "WITH d AS (WITH c AS (SELECT id FROM t) SELECT id FROM c ORDER BY id) SELECT id FROM d"
     ),
+    "table_alias_takes_as": lambda e: is_taken(e, "SELECT a.id FROM t AS a"),
     "bare_union": lambda e: rows(e, "SELECT 1 UNION SELECT 1") == [(1,)],
     "numbers_unordered": lambda e: is_taken(e, "SELECT ROW_NUMBER() OVER (PARTITION BY g) FROM t"),
     "derived_column_names": lambda e: is_taken(e, "SELECT d.a FROM (SELECT 1) AS d(a)"),
