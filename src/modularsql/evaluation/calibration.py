@@ -136,7 +136,7 @@ def halves(verdicts: Sequence[Verdict], tried: Sequence[Patch]) -> Table:
             "threshold in use, on the other half",
         ),
         rows=rows,
-        note=f"{said} A fitted threshold is written where it beats the one in use on both.",
+        note=f"{said} A threshold is written where fitting beats the one in use on both together.",
     )
 
 
