@@ -1,6 +1,7 @@
 """Laws of comparing results, on random small ones."""
 
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 from math import inf
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tests.evaluation.pairs import pair, result
 
 from modularsql.evaluation.metrics import METRICS
+from modularsql.evaluation.metrics.tolerant import tolerant_ex
 from modularsql.rows import Row, comparable
 from modularsql.rows.columns import Undecided, column_mapping
 from modularsql.rows.overlap import matched_cells
@@ -67,6 +69,40 @@ def test_a_cut_result_is_never_decided_against_the_whole_one(
     )
     for fact in ("same_set", "same_bag"):
         assert getattr(cut, fact) in (None, getattr(whole, fact)), fact
+
+
+SQLS = (
+    "SELECT c0, c1 FROM t",
+    "SELECT c0, c1 FROM t ORDER BY c0",
+    "SELECT * FROM t ORDER BY 1 LIMIT 9",
+)
+
+
+@given(
+    tables(),
+    st.one_of(tables(), tables(columns=3), st.none()),
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()),
+    st.sampled_from(SQLS),
+    st.randoms(use_true_random=False),
+)
+def test_no_metric_decides_cut_results_against_the_whole_ones(
+    a: list[Row], b: list[Row] | None, cut: tuple[int, int, bool], sql: str, random: Any
+) -> None:
+    """Also where both were compared as streams; and swapped columns, and rows in another order."""
+    if b is None:
+        b = [tuple(random.sample(row, 2)) for row in random.sample(a, len(a))]
+    keep_a, keep_b, streamed = cut
+    whole = pair(result(*a), result(*b), sql)
+    left = replace(
+        pair(
+            result(*a[:keep_a], truncated=keep_a < len(a)),
+            result(*b[:keep_b], truncated=keep_b < len(b)),
+            sql,
+        ),
+        streamed=whole.same_bag if streamed else None,
+    )
+    for metric in (*METRICS.values(), tolerant_ex(Tolerance(absolute=0.5))):
+        assert metric.score(left) in (None, metric.score(whole)), metric.name
 
 
 @given(tables(NUMBERS), tables(NUMBERS), st.sampled_from([0, 0.5, 1, 1.5]))

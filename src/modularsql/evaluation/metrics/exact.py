@@ -21,10 +21,12 @@ def _sorted_as_text(pair: Pair) -> Score:
 def _permuted(pair: Pair) -> Score:
     if pair.same_bag:
         return 1.0
+    if pair.same_number is False:
+        return 0.0
     if pair.truncated:
         return None
     gold, pred = pair.gold_rows, pair.pred_rows
-    if not gold or not pred or len(gold[0]) != len(pred[0]):
+    if len(gold[0]) != len(pred[0]):
         return 0.0
     found = column_mapping(gold, pred)
     return None if isinstance(found, Undecided) else float(found is not None)

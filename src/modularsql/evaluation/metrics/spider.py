@@ -12,7 +12,7 @@ undecided; and IS [NOT] DISTINCT FROM, which it breaks, keeps its word.
 from collections.abc import Sequence
 from functools import lru_cache
 
-from modularsql.evaluation.metrics.base import Metric, Score, as_score
+from modularsql.evaluation.metrics.base import Metric, Score
 from modularsql.evaluation.pair import Pair
 from modularsql.rows import Row
 from modularsql.rows.columns import Undecided, column_mapping
@@ -52,13 +52,15 @@ def without_distinct(sql: str) -> str:
 
 def _score(pair: Pair) -> Score:
     gold, pred = pair.gold_rows, pair.pred_rows
+    ordered = "order by" in pair.gold_sql.lower()
+    if pair.same_number is False:
+        return 0.0
     if pair.truncated:
-        return as_score(pair.same_bag)  # a reordering of columns keeps the number of rows
+        return 1.0 if pair.same_bag and not ordered else None
     if not gold and not pred:
         return 1.0
-    if len(gold) != len(pred) or len(gold[0]) != len(pred[0]):
+    if len(gold[0]) != len(pred[0]):
         return 0.0
-    ordered = "order by" in pair.gold_sql.lower()
     if not _alike(gold, pred, ordered=ordered):
         return 0.0
     found = column_mapping(gold, pred, ordered=ordered)
