@@ -43,6 +43,11 @@ class SetupError(ModularSqlError):
     default_kind = "setup"
 
 
+def is_away(error: Exception) -> bool:
+    """Whether a server is out of reach, or full, for now: that says nothing of a query."""
+    return isinstance(error, SetupError) and error.kind in ("unreachable", "busy")
+
+
 class ModelError(ModularSqlError):
     """A model, or the way to it, gave no usable reply in time."""
 

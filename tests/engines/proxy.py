@@ -2,9 +2,11 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from math import inf
 from urllib.parse import urlsplit, urlunsplit
 
 
@@ -12,13 +14,15 @@ from urllib.parse import urlsplit, urlunsplit
 class Proxy:
     """Passes bytes on to the server of a URL. `cut_after` bytes of the server's, or where the
     client sends `cut_at`, it closes the line; each cut is made once. The first callers are sent
-    what stands in `refusals` and no more."""
+    what stands in `refusals` and no more. For `away` seconds after a cut nobody is let in."""
 
     url: str
     cut_after: int | None = None
     cut_at: bytes | None = None
     refusals: list[bytes] = field(default_factory=list)
     cuts: int = 0
+    away: float = 0.0
+    _cut: float = field(default=-inf, init=False)
 
     def __post_init__(self) -> None:
         at = urlsplit(self.url)
@@ -39,6 +43,9 @@ class Proxy:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
+        if time.monotonic() < self._cut + self.away:
+            client.close()
+            return
         if self.refusals:
             with client, suppress(OSError):
                 client.recv(65536)
@@ -57,7 +64,7 @@ class Proxy:
             while data := source.recv(4096):
                 passed += len(data)
                 if of_client and self.cut_at is not None and self.cut_at in data:
-                    self.cut_at, self.cuts = None, self.cuts + 1
+                    self.cut_at, self.cuts, self._cut = None, self.cuts + 1, time.monotonic()
                     break
                 if not of_client and self.cut_after is not None and passed > self.cut_after:
                     self.cut_after, self.cuts = None, self.cuts + 1

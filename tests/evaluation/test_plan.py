@@ -18,11 +18,11 @@ def dataset(*golds: tuple[str, str | None]) -> Dataset:
     return Dataset(kind="jsonl", path=Path("set.jsonl"), questions=questions)
 
 
-DATABASES: Mapping[str, Sequence[Path]] = {
-    "a": [Path("a.db")],
-    "b": [Path("b.db")],
+DATABASES: Mapping[str, Sequence[str]] = {
+    "a": ["a.db"],
+    "b": ["b.db"],
     "gone": [],
-    "two": [Path("two.db"), Path("other.db")],
+    "two": ["two.db", "other.db"],
 }
 
 

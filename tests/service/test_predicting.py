@@ -120,7 +120,7 @@ def make_database(root: Path, name: str) -> Path:
 
 
 def described(request: PredictRequest) -> None:
-    folder = request.db_root / "zoo" / "database_description"
+    folder = Path(request.db_root) / "zoo" / "database_description"
     folder.mkdir()
     (folder / "animal.csv").write_text("original_column_name,column_description\nname,how\n")
 
@@ -129,7 +129,9 @@ CHANGES: dict[str, Any] = {
     "zoo.sqlite": lambda request: make_database(request.db_root, "zoo"),
     "animal.csv": described,
     r"zoo-\w+.sqlite": lambda request: index(
-        IndexRequest(target=str(request.db_root / "zoo" / "zoo.sqlite"), settings=request.settings)
+        IndexRequest(
+            target=str(Path(request.db_root) / "zoo" / "zoo.sqlite"), settings=request.settings
+        )
     ),
 }
 

@@ -17,6 +17,8 @@ from modularsql.errors import ModularSqlError, SetupError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+DATABASES = "Folder of ID/ID.sqlite, or URL of a server whose databases are called ID."
+
 
 def setting_option(name: str, flag: str = "", **more: Any) -> Callable[[Function], Function]:
     """An option for one entry of the settings table; its help and default come from there.

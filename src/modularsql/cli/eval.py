@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from modularsql.cli.common import (
+    DATABASES,
     config_option,
     format_option,
     output,
@@ -59,7 +60,7 @@ def _tolerance(
 @click.option(
     "--pools", multiple=True, type=_FILE, help="Candidates, for the best and the mean; repeatable."
 )
-@click.option("--db-root", required=True, type=_FILE, help="Folder of ID/ID.sqlite.")
+@click.option("--db-root", required=True, metavar="PATH|URL", help=DATABASES)
 @click.option("--out", required=True, type=_FILE, help="Folder of the run.")
 @click.option(
     "--metrics", metavar="A,B,…", help="Names of metrics, with commas.  [default: all of them]"
@@ -100,7 +101,7 @@ def command(
     dataset: str,
     preds: Sequence[Path],
     pools: Sequence[Path],
-    db_root: Path,
+    db_root: str,
     out: Path,
     metrics: str | None,
     guard: Sequence[str],

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from modularsql.cli.common import (
+    DATABASES,
     common_options,
     model_options,
     output,
@@ -18,9 +19,7 @@ from modularsql.wording import counted
 
 @click.command("predict")
 @click.argument("dataset")
-@click.option(
-    "--db-root", required=True, type=click.Path(path_type=Path), help="Folder of ID/ID.sqlite."
-)
+@click.option("--db-root", required=True, metavar="PATH|URL", help=DATABASES)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @model_options
 @setting_option("base_url")
@@ -42,7 +41,7 @@ from modularsql.wording import counted
 @reporting
 def command(
     dataset: str,
-    db_root: Path,
+    db_root: str,
     out: Path,
     examples_file: Path | None,
     definitions: Path | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from modularsql.cli.common import (
+    DATABASES,
     common_options,
     model_options,
     output,
@@ -30,9 +31,7 @@ _MOST_PROBLEMS = 5
 @click.option(
     "--pred", required=True, type=click.Path(path_type=Path), help="Prediction file or folder."
 )
-@click.option(
-    "--db-root", required=True, type=click.Path(path_type=Path), help="Folder of ID/ID.sqlite."
-)
+@click.option("--db-root", required=True, metavar="PATH|URL", help=DATABASES)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where to write.")
 @click.option(
     "--pools",
@@ -47,7 +46,7 @@ _MOST_PROBLEMS = 5
 def command(
     dataset: str,
     pred: Path,
-    db_root: Path,
+    db_root: str,
     out: Path,
     pools: Path | None,
     format_: str,

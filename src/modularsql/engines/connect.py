@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from modularsql.config import Settings, database_url
 from modularsql.engines.address import Address, read_address
@@ -89,9 +90,7 @@ def locate(target: str | Path) -> Place:
 
     Whether it is there is not looked at; an existing file is never taken for a name.
     """
-    text = str(target)
-    if isinstance(target, str) and _NAME.fullmatch(text) and not os.path.lexists(text):
-        text = database_url(text) or text
+    text = _resolved(target)
     scheme, found, rest = text.partition("://")
     if not found or len(scheme) < 2 or not scheme.replace("+", "").isalnum():
         return Place(path=Path(text))
@@ -102,6 +101,43 @@ def locate(target: str | Path) -> Place:
     if kind in _SERVERS:
         return Place(address=read_address(text), wanted=kind)
     return Place(url=text, wanted=kind)
+
+
+def _resolved(target: str | Path) -> str:
+    text = str(target)
+    if isinstance(target, str) and _NAME.fullmatch(text) and not os.path.lexists(text):
+        text = database_url(text) or text
+    return text
+
+
+def server_of(target: str | Path) -> str | None:
+    """The URL of a server whose databases go by their names; None where files are meant.
+
+    Raises `InputError` for a URL that names a database, or one of another kind.
+    """
+    url, place = _resolved(target), locate(target)
+    if place.address is not None and place.address.database is None:
+        return url
+    if place.address is not None:
+        raise InputError(
+            f"{place.shown} is one database, and each question names its own",
+            f"leave {place.address.database} out of the URL",
+            "url",
+        )
+    if "://" in url and place.path is None:
+        raise InputError(
+            f"{place.shown} is no server of PostgreSQL, MySQL or MariaDB",
+            "give the URL of one, or a folder of database files",
+            "url",
+        )
+    return None
+
+
+def database_at(server: str, name: str) -> str:
+    """The URL of a database of a server."""
+    head, mark, options = server.partition("?")
+    head = head if head.endswith("://") else head.rstrip("/")
+    return f"{head}/{quote(name, safe='')}{mark}{options}"
 
 
 def kind_of(path: Path) -> str:

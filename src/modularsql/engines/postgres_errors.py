@@ -40,7 +40,9 @@ _WORDS = {
 _CONNECTING = (  # part of the message, kind, what to do
     ("password authentication failed", "login", "check the user and the password of the URL"),
     ("no password supplied", "login", "put it in the URL, PGPASSWORD or ~/.pgpass"),
-    ('" does not exist', "not_found", "check the user and the database of the URL"),
+    ("too many connections", "busy", "close other connections, or try again later"),
+    ('role "', "login", "check the user of the URL"),
+    ('" does not exist', "not_found", "check the database of the URL"),
     ("permission denied for database", "login", "GRANT CONNECT ON DATABASE … TO this role"),
     ("failed to resolve host", "unreachable", "check the host of the URL"),
     ("could not translate host", "unreachable", "check the host of the URL"),
@@ -50,7 +52,6 @@ _CONNECTING = (  # part of the message, kind, what to do
     ("certificate", "tls", "check sslmode and sslrootcert"),
     ("too many clients", "busy", "close other connections, or try again later"),
     ("connection slots are reserved", "busy", "close other connections, or try again later"),
-    ("too many connections", "busy", "close other connections, or try again later"),
     ("Connection refused", "unreachable", "is the server running at that host and port?"),
     ("timeout expired", "unreachable", "is the server reachable from here?"),
 )

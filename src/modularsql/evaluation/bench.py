@@ -13,7 +13,7 @@ from typing import TypeVar
 from modularsql.catalog import Catalog
 from modularsql.engines.isolated import GRACE
 from modularsql.engines.worker import alarm
-from modularsql.errors import ModularSqlError, SetupError
+from modularsql.errors import ModularSqlError, SetupError, is_away
 from modularsql.evaluation.batch import Asked, Batch, Unit
 from modularsql.evaluation.cause import BY_COLUMNS, Cause, cause, column_map
 from modularsql.evaluation.csv_rows import as_csv, read_gold
@@ -51,10 +51,16 @@ class Recalling:
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """See `ports.Engine`."""
         if (known := self._known.get(sql)) is None:
-            with alarm(limits.seconds + GRACE):
-                known = self._engine.execute(sql, params, limits=limits)
+            known = self._run(sql, params, limits)
+            if isinstance(known, Failure) and known.kind == FailureKind.DIED:
+                # The server may have ended for another reason than this query.
+                known = self._run(sql, params, limits)
             self._known[sql] = known
         return known
+
+    def _run(self, sql: str, params: Params, limits: Limits) -> Outcome:
+        with alarm(limits.seconds + GRACE):
+            return self._engine.execute(sql, params, limits=limits)
 
     def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure | None:
         """As `ports.Streaming`; None where the engine cannot, or a library is missing."""
@@ -63,7 +69,8 @@ class Recalling:
         try:
             with alarm(limits.seconds + GRACE):
                 return self._engine.fold(function, *sqls, limits=limits)
-        except SetupError:
+        except SetupError as error:
+            _bear(error)
             return None
 
     def done_with(self, sql: str | None) -> None:
@@ -110,7 +117,10 @@ class Bench:
 
 
 def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> list[Record]:
-    """The records of all pairs of a batch. Never raises for a bad query or database."""
+    """The records of all pairs of a batch. Never raises for a bad query or database.
+
+    Raises `SetupError` where a server is away.
+    """
     try:
         engine = open_(batch.database)
     except ModularSqlError as error:
@@ -188,7 +198,8 @@ class _Scorer:
         try:
             outcome = self._desk.execute(sql, limits=self._bench.limits)  # remembered
             return smelling(self._desk, sql, outcome, self._further)
-        except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
+        except (ModularSqlError, MemoryError) as error:  # the file went bad, or no memory is left
+            _bear(error)
             return ()
 
     def _record(self, one: Asked) -> Record:
@@ -203,6 +214,7 @@ class _Scorer:
         except MemoryError:
             return self._unscored(one, replace(ran, error="no memory left to compare the results"))
         except Exception as error:  # a mistake of ours: this pair is undecided, the others are not
+            _bear(error)
             problem = f"the comparison failed: {type(error).__name__}: {error}"
             return self._unscored(one, replace(ran, error=problem))
         return replace(self._unscored(one, ran), gold_side=left, pred_side=right)
@@ -284,7 +296,8 @@ class _Scorer:
         pairing = None if self._gold is None else partial(self._pair, self._gold)
         try:
             return self._bench.guard(self._desk, one, pairing, policy, before)
-        except (ModularSqlError, MemoryError):  # the file went bad, or the memory is used up
+        except (ModularSqlError, MemoryError) as error:  # the file went bad, or no memory is left
+            _bear(error)
             return Guarded(policy=policy, status="died")
 
 
@@ -296,6 +309,13 @@ def _ran(outcome: Outcome) -> tuple[Rows | None, Ran]:
     return outcome, Ran(status="ok", rows=len(outcome.rows), ms=outcome.ms)
 
 
+def _bear(error: Exception) -> None:
+    """Raises what says nothing of the query: that a server is away."""
+    if is_away(error):
+        raise error
+
+
 def _unreadable(error: ModularSqlError) -> Ran:
+    _bear(error)
     status = FailureKind.LOCKED.value if error.kind == "locked" else "no_database"
     return Ran(status=status, error=error.message)

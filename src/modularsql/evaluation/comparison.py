@@ -167,7 +167,7 @@ def data_warnings(a: Run, b: Run) -> list[str]:
     changed = {
         name
         for name in shared
-        if one["databases"][name]["sha256"] != other["databases"][name]["sha256"]
+        if one["databases"][name].get("sha256") != other["databases"][name].get("sha256")
     }
     # One run may have had further files of a database (name/file) that the other had not.
     changed |= {

@@ -6,7 +6,6 @@ is run once for all pairs it stands in.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from modularsql.evaluation.batch import Asked, Batch, Unit
 from modularsql.evaluation.datasets import Dataset, Question
@@ -53,12 +52,12 @@ def answers_of(systems: Mapping[str, Predictions]) -> dict[str, list[str | None]
 def make_plan(
     dataset: Dataset,
     answers: Answers,
-    databases: Mapping[str, Sequence[Path]],
+    databases: Mapping[str, Sequence[str]],
     policies: Sequence[str] = (),
     *,
     candidates: Collection[str] = (),
 ) -> Plan:
-    """The plan for these answers on the files of each database (none: it is missing).
+    """The plan for these answers on the files of each database, or its URL (none: it is missing).
 
     The guard reads questions, so with `policies` a pair belongs to a question; without, questions
     of one gold share theirs. No policy is tried on the systems that `candidates` names.
@@ -70,7 +69,7 @@ def make_plan(
             files = databases[question.db]
             status = "no_sql" if not sql else "ok" if files else "no_database"
             asked = question.question if policies and system not in candidates else None
-            pairs = tuple(_pairs(numbers, str(file), question, sql or "", asked) for file in files)
+            pairs = tuple(_pairs(numbers, file, question, sql or "", asked) for file in files)
             places.append(Place(system=system, question=at, pairs=pairs, status=status))
     batches = tuple(_batches(numbers, tuple(policies)))
     return Plan(places=tuple(places), batches=batches, pairs=len(numbers))

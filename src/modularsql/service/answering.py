@@ -28,6 +28,7 @@ from modularsql.service.asking import (
 from modularsql.service.indexing import index_path, vectors_path
 from modularsql.service.on_worker import kept, may_have_children
 from modularsql.service.pool import Loss
+from modularsql.service.sources import file_of
 
 _THREADS = 4
 
@@ -65,7 +66,7 @@ class Setup:
     definitions: Path | None = None
 
 
-AnswerOne = Callable[[Question, Path], Answered]
+AnswerOne = Callable[[Question, str], Answered]
 
 
 class Answerer:
@@ -76,9 +77,9 @@ class Answerer:
         self._mine = threading.local()
         self._stacks: list[ExitStack] = []
 
-    def answer(self, question: Question, path: Path) -> Answered:
-        """The prediction for one question about a database's file; raises `SetupError`."""
-        talk = self._talk(path)
+    def answer(self, question: Question, database: str) -> Answered:
+        """The prediction for one question about a database; raises `SetupError`."""
+        talk = self._talk(database)
         if isinstance(talk, str):
             return Answered(predicted=failed(question, talk))
         talk.turns.clear()
@@ -96,15 +97,15 @@ class Answerer:
         for stack in self._stacks:
             stack.close()
 
-    def _talk(self, path: Path) -> Conversation | str:
+    def _talk(self, database: str) -> Conversation | str:
         """The conversation, or why the database cannot be opened."""
-        if getattr(self._mine, "path", None) != path:
+        if getattr(self._mine, "database", None) != database:
             if hasattr(self._mine, "stack"):
                 self._mine.stack.close()
-            self._mine.path, self._mine.stack = None, ExitStack()
+            self._mine.database, self._mine.stack = None, ExitStack()
             self._stacks.append(self._mine.stack)
             asked = AskRequest(
-                target=str(path),
+                target=database,
                 settings=self._setup.settings,
                 examples=self._setup.examples,
                 definitions=self._setup.definitions,
@@ -116,7 +117,7 @@ class Answerer:
             except (InputError, SetupError) as error:
                 return error.message
             self._mine.talk = self._mine.stack.enter_context(conversation(asked, engine))
-            self._mine.path = path
+            self._mine.database = database
         talk: Conversation = self._mine.talk
         return talk
 
@@ -127,7 +128,7 @@ def failed(question: Question, failure: str) -> Predicted:
 
 
 @contextmanager
-def answering(setup: Setup, paths: Iterable[Path]) -> Iterator[tuple[AnswerOne, int]]:
+def answering(setup: Setup, databases: Iterable[str]) -> Iterator[tuple[AnswerOne, int]]:
     """What answers questions about these databases, and how many at once.
 
     Raises `SetupError` where a cluster is asked for that cannot be used.
@@ -139,15 +140,15 @@ def answering(setup: Setup, paths: Iterable[Path]) -> Iterator[tuple[AnswerOne, 
     from modularsql.service.cluster import Cluster, own_host
 
     address = setup.settings.cluster
-    needs = {str(path.absolute()): _needs(setup, path) for path in paths}
+    needs = {_absolute(database): _needs(setup, database) for database in databases}
     with (
         closing(Cluster(address, needs)) as cluster,
         ModelDesk(setup.model, own_host(address)) as desk,
     ):
         there = replace(_with_whole_paths(setup), model=desk.door())
 
-        def answer(question: Question, path: Path) -> Answered:
-            database = str(path.absolute())
+        def answer(question: Question, database: str) -> Answered:
+            database = _absolute(database)
             future = cluster.submit(database, answer_there, cluster.run, there, question, database)
             done = cluster.result(future, database)
             if isinstance(done, Loss):
@@ -162,14 +163,20 @@ def answer_there(run: str, setup: Setup, question: Question, database: str) -> A
     """At a worker of a cluster, in one of its threads: the prediction for one question."""
     may_have_children()
     with kept(run, partial(Answerer, setup)) as answerer:
-        return answerer.answer(question, Path(database))
+        return answerer.answer(question, database)
 
 
-def files_of(path: Path, settings: Settings) -> tuple[Path, ...]:
+def _absolute(database: str) -> str:
+    """The same for a process that works in another folder."""
+    file = file_of(database)
+    return database if file is None else str(file.absolute())
+
+
+def files_of(database: str, settings: Settings) -> tuple[Path, ...]:
     """A database's file, and those that belong to it: indexes, there or not, and descriptions."""
-    index = index_path(str(path), settings)
-    described = sorted((path.parent / FOLDER).glob("*.csv"))
-    return (path, index, vectors_path(index), *described)
+    index, file = index_path(database, settings), file_of(database)
+    indexes = (index, vectors_path(index))
+    return indexes if file is None else (file, *indexes, *(file.parent / FOLDER).glob("*.csv"))
 
 
 def policy_file(settings: Settings) -> Path | None:
@@ -177,10 +184,10 @@ def policy_file(settings: Settings) -> Path | None:
     return Path(settings.policy) if settings.policy.endswith(ENDING) else None
 
 
-def _needs(setup: Setup, path: Path) -> tuple[Path, ...]:
+def _needs(setup: Setup, database: str) -> tuple[Path, ...]:
     """The files that answers about a database are made from."""
     rest = (setup.examples, setup.definitions, policy_file(setup.settings))
-    found = (*files_of(path, setup.settings), *filter(None, rest))
+    found = (*files_of(database, setup.settings), *filter(None, rest))
     return tuple(file.absolute() for file in found)
 
 

@@ -28,11 +28,14 @@ from modularsql.evaluation.table import Table
 from modularsql.rows.tolerance import Tolerance
 from modularsql.service import run_files, run_folder
 from modularsql.service.scoring import Scoring, scoring_work
-from modularsql.service.sources import check_root, find_databases, marks
+from modularsql.service.sources import check_root, database_marks, find_databases, marks, told
 from modularsql.service.workers import run_all
 
 ALWAYS = ("set_ex", "multiset_ex")
 """Metrics of every run: the gap between them is what this package is about."""
+
+
+GO_ON = "the same command goes on where it stopped"
 
 
 @dataclass(slots=True)
@@ -59,7 +62,7 @@ class EvalRequest:
 
     dataset: str
     predictions: Sequence[Path]
-    db_root: Path
+    db_root: str | Path
     out: Path
     settings: Settings
     metrics: Sequence[str] = ()
@@ -99,7 +102,7 @@ def evaluate(request: EvalRequest) -> Evaluated:
     check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     systems = _systems(request.predictions, dataset)
-    databases = find_databases(request.db_root, dataset)
+    databases = find_databases(request.db_root, dataset, request.settings)
     candidates = _candidates(request, dataset)
     answers = {**answers_of(systems), **candidates}
     plan = make_plan(dataset, answers, databases, _policies(request), candidates=candidates.keys())
@@ -127,7 +130,7 @@ def _run(plan: Plan, records: dict[int, Record], asked: Scoring, request: EvalRe
     seen = _Seen(plan, records, request.progress)
     log = run_folder.Log(request.out)
     work = replace(scoring_work(asked, request.settings, batches), meanwhile=run_files.prepare)
-    with closing(log), closing(run_all(batches, work, request.settings)) as results:
+    with told(GO_ON), closing(log), closing(run_all(batches, work, request.settings)) as results:
         for some in results:
             found = [record for one in some for record in one]
             log.add(map(to_line, found))
@@ -144,7 +147,11 @@ def _time(plan: Plan, records: dict[int, Record], request: EvalRequest) -> None:
     log = run_folder.Log(request.out)
     todo = races(plan, records)
     standing = Standing(0, len(todo), {}, timing=True)
-    with closing(log), closing(time_all(todo, request.turns, request.settings)) as results:
+    with (
+        told(GO_ON),
+        closing(log),
+        closing(time_all(todo, request.turns, request.settings)) as results,
+    ):
         for some in results:
             found = [with_times(records[one.pair], one.timing) for one in some]
             log.add(map(to_line, found))
@@ -260,7 +267,7 @@ def _about(
     asked: Scoring,
     dataset: Dataset,
     systems: Mapping[str, Predictions],
-    databases: Mapping[str, Sequence[Path]],
+    databases: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     settings = request.settings
     bounds = ("timeout", "score_rows", "score_bytes", "max_cell_bytes", "worker_memory_mb")
@@ -279,7 +286,7 @@ def _about(
             "gold": {path.name: marks(path) for path in dataset.gold},
             "systems": {name: marks(found.path) for name, found in systems.items()},
             "databases": {
-                name if file == files[0] else f"{name}/{file.name}": marks(file)
+                name if file == files[0] else f"{name}/{Path(file).name}": database_marks(file)
                 for name, files in databases.items()
                 for file in files
             },

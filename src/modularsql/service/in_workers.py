@@ -12,13 +12,13 @@ from pathlib import Path
 
 from modularsql.config import Settings
 from modularsql.engines.isolated import GRACE
-from modularsql.errors import ModularSqlError
+from modularsql.errors import ModularSqlError, is_away
 from modularsql.guard.policy_file import ENDING, choose_policy
 from modularsql.guard.run import Guard
 from modularsql.llm.desk import ModelDesk
 from modularsql.ports import Model
 from modularsql.records import Answer, Cost, FailureKind, Rescue
-from modularsql.service.opened import Opened
+from modularsql.service.opened import Opened, when_there
 from modularsql.service.pool import Loss
 from modularsql.service.workers import Work, run_all
 
@@ -113,13 +113,18 @@ def prepare(settings: Settings, model: Model | None = None) -> None:
 
 
 def guarded(task: Task) -> Repaired:
-    """In a worker process: guard one query."""
+    """In a worker process: guard one query. Raises `SetupError` where its server is away."""
+    return when_there(partial(_guarded, task))
+
+
+def _guarded(task: Task) -> Repaired:
     assert _opened is not None
     settings = _opened.settings
     try:
         policy = choose_policy(settings.policy if task.repairs else "off", settings)
         with _opened.use(task.database) as engine:
-            answer = Guard(engine, policy, settings, _model).run(
+            guard = partial(
+                Guard(engine, policy, settings, _model).run,
                 task.sql,
                 question=task.question,
                 hint=task.hint,
@@ -127,7 +132,13 @@ def guarded(task: Task) -> Repaired:
                 candidates_from="--pools",
                 fix=True,
             )
+            answer = guard()
+            # The server may have ended for another reason than this query.
+            if answer.failure is not None and answer.failure.kind == FailureKind.DIED:
+                answer = guard()
     except ModularSqlError as error:
+        if is_away(error):
+            raise
         status = "locked" if error.kind == "locked" else "no_database"
         return Repaired(status=status, problem=error.message)
     except MemoryError:

@@ -1,16 +1,22 @@
 """The databases that a worker process has open, the last used kept."""
 
 import threading
+import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from modularsql.config import Settings
 from modularsql.engines.connect import connect
-from modularsql.errors import ModularSqlError
+from modularsql.errors import ModularSqlError, SetupError, is_away
 from modularsql.ports import Engine
 
+T = TypeVar("T")
+
 _OPEN_DATABASES = 4
+_PATIENCE = 8.0
+"""Seconds that a server may be away, as one is that is started anew."""
 
 
 class Opened:
@@ -49,7 +55,24 @@ class Opened:
             try:
                 self._engines[database] = connect(database, self.settings)
             except ModularSqlError as error:
-                self._failed[database] = error
+                if not is_away(error):
+                    self._failed[database] = error
                 raise
         self._engines.move_to_end(database)
         return self._engines[database]
+
+
+def when_there(do: Callable[[], T]) -> T:
+    """What `do` gives, which is begun anew where its server is away, and comes back soon.
+
+    Raises `SetupError` where it does not.
+    """
+    end = None
+    while True:
+        try:
+            return do()
+        except SetupError as error:
+            end = end or time.monotonic() + _PATIENCE
+            if not is_away(error) or time.monotonic() > end:
+                raise
+        time.sleep(0.5)

@@ -24,6 +24,7 @@ from modularsql.config import Settings
 from modularsql.engines.ctrl_c import deaf_to_ctrl_c
 from modularsql.engines.scratch import Scratch
 from modularsql.engines.worker import prepare_worker
+from modularsql.errors import SetupError
 from modularsql.service.nursery import is_warm
 
 _HAND_BACK = 1.0
@@ -83,7 +84,12 @@ class Portion(Generic[T, R]):
         end = time.monotonic() + _HAND_BACK
         done: list[R] = []
         for task in self.tasks:
-            done.append(self.do(task))
+            try:
+                done.append(self.do(task))
+            except SetupError:
+                if not done:
+                    raise
+                break  # this task is handed over once more, and comes first then
             if time.monotonic() > end:
                 break
         return done

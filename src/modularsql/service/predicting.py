@@ -54,7 +54,7 @@ class PredictRequest:
     questions done, of how many, and in words."""
 
     dataset: str
-    db_root: Path
+    db_root: str | Path
     out: Path
     settings: Settings
     examples: Path | None = None
@@ -107,7 +107,7 @@ def predict(request: PredictRequest) -> PredictSummary:
     model = request.model or connect_model(request.settings)
     if model is None:
         raise SetupError("predict needs a model", "give --model NAME", "model")
-    found = find_databases(request.db_root, dataset)
+    found = find_databases(request.db_root, dataset, request.settings)
     databases = {name: files[0] if files else None for name, files in found.items()}
     with locked(request.out):
         about = {"version": __version__, "inputs": inputs(request, dataset, databases)}
@@ -121,7 +121,7 @@ def predict(request: PredictRequest) -> PredictSummary:
 
 
 def inputs(
-    request: PredictRequest, dataset: Dataset, databases: Mapping[str, Path | None]
+    request: PredictRequest, dataset: Dataset, databases: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """What predictions depend on: settings, prompts, and a hash of every file that is read."""
     rooms = [files(f"modularsql.{room}") / "prompts" for room in ("pipeline", "guard")]
@@ -163,7 +163,7 @@ def _answer(
     questions: list[Question],
     request: PredictRequest,
     model: Model,
-    databases: Mapping[str, Path | None],
+    databases: Mapping[str, str | None],
     done: dict[str, Predicted],
 ) -> None:
     total = len(done) + len(questions)
@@ -231,7 +231,7 @@ def _write(dataset: Dataset, done: Mapping[str, Predicted], out: Path) -> None:
 def _summary(
     request: PredictRequest,
     dataset: Dataset,
-    databases: Mapping[str, Path | None],
+    databases: Mapping[str, str | None],
     done: Mapping[str, Predicted],
     resumed: int,
 ) -> PredictSummary:
@@ -251,8 +251,8 @@ def _summary(
     )
 
 
-def _not_indexed(databases: Iterable[Path], settings: Settings) -> int:
+def _not_indexed(databases: Iterable[str], settings: Settings) -> int:
     """Databases without the index that the values stage would have looked into."""
     if settings.show_values != "yes" or "values" in parts_left_out(settings):
         return 0
-    return sum(not index_path(str(path), settings).exists() for path in databases)
+    return sum(not index_path(path, settings).exists() for path in databases)

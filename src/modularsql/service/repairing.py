@@ -28,7 +28,7 @@ from modularsql.records import Cost
 from modularsql.service.in_workers import Repaired, Task, guard_all
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.rescuing import RescueSummary
-from modularsql.service.sources import check_root, find_databases
+from modularsql.service.sources import check_root, file_of, find_databases, told
 from modularsql.service.telemetry import traced_model, whole
 
 Progress = Callable[[int, int], None]
@@ -41,7 +41,7 @@ class RepairRequest:
 
     dataset: str
     predictions: Path
-    db_root: Path
+    db_root: str | Path
     out: Path
     settings: Settings
     pools: Path | None = None
@@ -114,14 +114,14 @@ def repair(request: RepairRequest) -> RepairSummary:
     check_root(request.db_root)
     dataset = read_dataset(request.dataset)
     predictions = read_predictions(request.predictions, dataset)
-    files = find_databases(request.db_root, dataset)
+    files = find_databases(request.db_root, dataset, request.settings)
     databases = {name: next(iter(found), None) for name, found in files.items()}
     pools = {} if request.pools is None else read_pools(request.pools, dataset)
     model = connect_model(request.settings)
     if model is not None:
         model = traced_model(model, request.settings)
-    read = (predictions.path, dataset.path, *chain.from_iterable(files.values()))
-    _check_is_new(request.out, read)
+    read = (predictions.path, dataset.path, *map(file_of, chain.from_iterable(files.values())))
+    _check_is_new(request.out, filter(None, read))
     check_out(predictions, request.out)
     summary = RepairSummary(
         questions=len(dataset.questions),
@@ -134,6 +134,7 @@ def repair(request: RepairRequest) -> RepairSummary:
     sqls: dict[str, str] = {}
     given = _Given(predictions=predictions, dataset=dataset, databases=databases, pools=pools)
     with (
+        told("nothing was written"),
         whole("repair", request.settings),
         closing(_guarded(given, request.settings, model)) as results,
     ):
@@ -176,7 +177,7 @@ class _Given:
 
     predictions: Predictions
     dataset: Dataset
-    databases: dict[str, Path | None]
+    databases: dict[str, str | None]
     pools: Pools
 
 
@@ -194,7 +195,7 @@ def _guarded(
             yield question.id, Repaired(status="no_database")
         else:
             task = Task(
-                database=str(path),
+                database=path,
                 sql=prediction.sql,
                 question=question.question if reads else "",
                 hint=question.hint if reads else "",

@@ -13,7 +13,7 @@ from modularsql.evaluation.log import Record
 from modularsql.evaluation.metrics import METRICS
 from modularsql.evaluation.metrics.tolerant import tolerant_ex
 from modularsql.rows.tolerance import Tolerance
-from modularsql.service.opened import Opened
+from modularsql.service.opened import Opened, when_there
 from modularsql.service.pool import Loss
 from modularsql.service.workers import Work
 
@@ -109,4 +109,4 @@ def _smelling(settings: Settings) -> Smelling:
 def score(batch: Batch) -> list[Record]:
     """In a worker process: the records of a batch."""
     assert _here is not None
-    return score_batch(batch, _here.opened.engine, _here.bench)
+    return when_there(partial(score_batch, batch, _here.opened.engine, _here.bench))

@@ -19,6 +19,7 @@ from modularsql.config import Settings
 from modularsql.cores import cores
 from modularsql.errors import SetupError
 from modularsql.service.pool import LocalPool, Loss, Pool, Portion, R, T
+from modularsql.service.sources import file_of
 
 OWN_WORK = 10.0
 """Seconds a task may take beyond the time limits of its queries: to open the database and to
@@ -95,7 +96,7 @@ def _pool(tasks: Sequence[T], work: Work[T, R], settings: Settings) -> Pool:
     from modularsql.service.cluster import ClusterPool
 
     databases = dict.fromkeys(task.database for task in tasks)
-    needs = {name: (Path(name), *work.files) for name in databases}
+    needs = {name: (*filter(None, [file_of(name)]), *work.files) for name in databases}
     return ClusterPool(needs, work.prepare, settings)
 
 
