@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,10 @@ class Settings:
     )
     threads: int = _number(2, "Threads an engine may use for one query (DuckDB)", 1, 1024)
     max_parse_chars: int = _number(100_000, "Longest SQL that is parsed; longer is only run", 1)
+    today: str = field(
+        default="",
+        metadata={"help": "Date, or date and time, that `now` means in SQLite", "moment": True},
+    )
     policy: str = _text("grain", "What is repaired, and how: a name or a file")
     tau_inject: float = _number(0.80, "Dup ratio from which DISTINCT is added (P1, tau)", 0.001, 1)
     tau_remove: float = _number(0.10, "Dup ratio up to which DISTINCT is removed (P2)", 0, 0.999)
@@ -303,6 +308,16 @@ def _problem(name: str, value: Any) -> str | None:
     facts = SETTINGS[name].metadata
     if choices := facts.get("choices"):
         return None if value in choices else f"one of {', '.join(choices)}"
+    if facts.get("moment") and value and not _is_moment(value):
+        return "a date, or a date and a time, as 2024-05-31 or 2024-05-31 12:00"
     if (bounds := facts.get("range")) is None or bounds[0] <= value <= bounds[1]:
         return None
     return f"from {bounds[0]:,g} to {bounds[1]:,.12g}"
+
+
+def _is_moment(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from tests.evaluation.runs import outcome, run_of, verdict
+from tests.evaluation.runs import ABOUT, outcome, run_of, verdict
 
 from modularsql.errors import InputError
 from modularsql.evaluation.comparison import answers_of, compare, data_warnings
-from modularsql.evaluation.run import Verdict
+from modularsql.evaluation.run import Run, Verdict
 
 pytest.importorskip("scipy")
 
@@ -127,3 +127,10 @@ def test_other_data_are_warned_of() -> None:
     assert len(said) == 4
     assert "databases differ: a, b" in said
     assert data_warnings(run, run) == []
+
+
+def test_another_day_is_told() -> None:
+    inputs = ABOUT["inputs"]
+    pinned = {**inputs, "settings": {**inputs["settings"], "today": "2020-01-10"}}
+    runs = [Run(about={"inputs": some}) for some in (inputs, pinned)]
+    assert data_warnings(*runs) == ["the day that `now` means differs: not set and 2020-01-10"]

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from modularsql.config import Settings
 from modularsql.errors import InputError
+from modularsql.evaluation.report.html import facts
 from modularsql.evaluation.report.tables import report_tables
 from modularsql.evaluation.summary import summary
 from modularsql.rows.tolerance import Tolerance
@@ -54,6 +56,25 @@ def test_scores_stand_with_and_without_gold_that_smells(scored: Options, tmp_pat
         ("cut_at_tie", "q2"),
         ("error", "q3"),
     ]
+
+
+def test_gold_of_the_last_days_has_rows_again_under_a_clock_of_then(
+    scored: Options, tmp_path: Path
+) -> None:
+    """E18: the window has moved past the data."""
+    recent = "SELECT b FROM t WHERE date('2020-01-01', '+' || b || ' days') > date('now', '-3 day')"
+    pairs = [
+        (recent, "SELECT b FROM t WHERE b > 6"),
+        ("SELECT CURRENT_DATE", "SELECT '2020-01-10'"),
+    ]
+    done = scored(pairs, settings=Settings(jobs=1, today="2020-01-10"), smells=True)
+    one = done.summary["systems"]["one"]
+    assert (one["multiset_ex"], one["right_on_empty_gold"]) == (1.0, 0)
+    assert done.summary["smells"] == {"today": ["q0", "q1"]}
+    assert "today is 2020-01-10" in facts(load_run(tmp_path / "run"))
+    now = scored(pairs, settings=Settings(jobs=1), out=tmp_path / "now")
+    assert now.summary["systems"]["one"]["multiset_ex"] == 0.0
+    assert "today is" not in facts(load_run(tmp_path / "now"))
 
 
 def test_nobody_smells_unasked(scored: Options) -> None:

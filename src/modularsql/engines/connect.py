@@ -68,6 +68,11 @@ def connect(target: str | Path, settings: Settings | None = None) -> Engine:
 
 def open_place(place: Place, settings: Settings | None) -> Engine:
     """The engine for what `locate` found."""
+    kind = None if place.path is None else kind_of(place.path)
+    if settings is not None and settings.today and kind != "sqlite":
+        raise InputError(
+            f"{place.shown}: the setting today stops the clock of SQLite only", "unset it"
+        )
     if place.url is not None:
         return _opener("modularsql.engines.generic", "GenericEngine", "generic")(
             place.url, settings
@@ -76,7 +81,7 @@ def open_place(place: Place, settings: Settings | None) -> Engine:
         module, name, extra = _SERVERS[place.address.scheme]
         return _opener(module, name, extra)(place.address, settings)
     assert place.path is not None
-    kind = kind_of(place.path)
+    assert kind is not None
     if place.wanted not in (None, kind):
         raise InputError(
             f"{place.path} is a {kind} database, not {place.wanted}", f"use {kind}:///{place.path}"

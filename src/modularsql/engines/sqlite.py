@@ -56,7 +56,7 @@ class SqliteEngine(OneAtATime):
         self._schema: tuple[int, int] | None = None
         self._catalog: Catalog | None = None
         self._compares_bytes: bool | None = None
-        self._reader = SqliteReader(self._path, self._settings.max_cell_bytes)
+        self._reader = SqliteReader(self._path, self._settings.max_cell_bytes, self._settings.today)
         self._reader.open(Clock(self._settings.timeout))
 
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:

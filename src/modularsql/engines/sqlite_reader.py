@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modularsql.engines.base import LONGEST_SQL, Clock
+from modularsql.engines.sqlite_clock import stop_clock
 from modularsql.engines.sqlite_errors import is_interrupted, is_locked, unreadable
 from modularsql.engines.sqlite_files import Snapshot, snapshot
 from modularsql.engines.sqlite_rules import Authorizer
@@ -35,9 +36,11 @@ class SqliteReader:
     `opened` counts the openings: what was read of the schema belongs to one of them.
     """
 
-    def __init__(self, path: Path, max_cell_bytes: int) -> None:
+    def __init__(self, path: Path, max_cell_bytes: int, today: str = "") -> None:
         self._path = path
         self._max_cell_bytes = max_cell_bytes
+        self._today = today
+        self._clock: sqlite3.Connection | None = None
         self._connection: sqlite3.Connection | None = None
         self._snapshot: Snapshot | None = None
         self.authorizer = Authorizer()
@@ -133,6 +136,8 @@ class SqliteReader:
             for limit, value in _RUNTIME_LIMITS.items():
                 connection.setlimit(limit, value)
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._max_cell_bytes)
+            if self._today:
+                self._clock = stop_clock(connection, self._today)
             connection.set_authorizer(self.authorizer)
             connection.set_progress_handler(lambda: self.clock.passed(), _STEPS)
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -146,6 +151,9 @@ class SqliteReader:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        if self._clock is not None:
+            self._clock.close()
+            self._clock = None
         if self._snapshot is not None:
             self._snapshot.discard()
             self._snapshot = None

@@ -177,6 +177,9 @@ def data_warnings(a: Run, b: Run) -> list[str]:
     }
     if changed:
         said.append(f"databases differ: {', '.join(sorted(changed))}")
+    days = [inputs.get("settings", {}).get("today") or "not set" for inputs in (one, other)]
+    if days[0] != days[1]:
+        said.append(f"the day that `now` means differs: {days[0]} and {days[1]}")
     limits = [inputs.get("settings", {}).get("timeout") for inputs in (one, other)]
     if limits[0] != limits[1]:
         said.append(f"time limits differ: {limits[0]:g} s and {limits[1]:g} s")

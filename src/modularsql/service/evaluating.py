@@ -272,7 +272,7 @@ def _about(
     settings = request.settings
     bounds = ("timeout", "score_rows", "score_bytes", "max_cell_bytes", "worker_memory_mb")
     guarding = ("tau_inject", "tau_remove", "tau_repeat", "explosion_factor", "explosion_min_rows")
-    names = bounds + (guarding if request.guard else ())
+    names = bounds + (guarding if request.guard else ()) + (("today",) if settings.today else ())
     return {
         "schema_version": 1,
         "modularsql": __version__,

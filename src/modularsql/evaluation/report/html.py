@@ -89,6 +89,7 @@ def facts(run: Run) -> str:
         inputs["dataset"]["path"],
         counted(len(run.verdicts), "prediction set"),
         f"limit {inputs['settings']['timeout']:g} s",
+        f"today is {today}" if (today := inputs["settings"].get("today")) else "",
         _tolerance(inputs.get("tolerance")),
         f"modularsql {run.about.get('modularsql', '')}",
         str(run.about.get("started", "")),
