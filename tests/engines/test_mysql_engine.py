@@ -20,6 +20,7 @@ from modularsql.engines.connect import connect
 from modularsql.engines.isolated import IsolatedEngine
 from modularsql.engines.mysql import MySQLEngine
 from modularsql.errors import InputError, SetupError
+from modularsql.guard.run import Guard
 from modularsql.ports import Engine
 from modularsql.records import Evidence, FailureKind, Limits
 from modularsql.rows import Rows
@@ -283,3 +284,21 @@ def test_what_cannot_be_reached_is_told_in_one_line_without_secrets(name: str) -
 def test_a_json_table_may_be_read(make: Make) -> None:
     sql = "SELECT x FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (x INT PATH '$')) AS j ORDER BY x"
     assert rows(make(), sql) == [(1,), (2,)]
+
+
+def test_a_key_does_not_tell_the_versions_of_a_row_apart(make: Make) -> None:
+    with closing(make("CREATE TABLE t(x INT)")) as engine:
+        if "MariaDB" not in str(rows(engine, "SELECT VERSION()")):
+            pytest.skip("MySQL keeps no versions")
+    engine = make(
+        "CREATE TABLE v(id INT PRIMARY KEY, x INT) WITH SYSTEM VERSIONING",
+        "INSERT INTO v VALUES (1, 1), (2, 1)",
+        "UPDATE v SET x = 2 WHERE id = 1",
+        "INSERT INTO t VALUES (1), (2)",
+    )
+    sql = "SELECT SUM(t.x) FROM t JOIN v{} AS v ON v.id = t.x"
+    for then in ("", " FOR SYSTEM_TIME AS OF NOW()"):
+        assert Guard(engine).run(sql.format(then)).verdict == "pass"
+    answer = Guard(engine).run(sql.format(" FOR SYSTEM_TIME ALL"), fix=True)
+    assert [finding.rule for finding in answer.findings] == ["fan_out_sum"]
+    assert answer.rows == [(3,)]

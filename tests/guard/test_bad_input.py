@@ -122,9 +122,9 @@ def test_a_name_of_two_tables_may_be_clear(guard: Guard, sql: str) -> None:
             "the recursive n",
         ),
         ("SELECT name FROM odd", "the rows of the view odd"),
-        ("SELECT value FROM json_each('[1, 2]')", "in FROM"),
+        ("SELECT value FROM json_each('[1, 2]')", "the rows of json_each()"),
         ("SELECT name FROM sqlite_master", "the table sqlite_master"),
-        ("SELECT name FROM pragma_table_info('team')", "in FROM"),
+        ("SELECT name FROM pragma_table_info('team')", "the rows of pragma_table_info()"),
     ],
 )
 def test_what_is_not_modelled_is_named_and_the_query_runs(

@@ -37,6 +37,7 @@ _WORDS = {
     FailureKind.LOCKED: "another transaction held a lock ({})",
     FailureKind.DIED: "the server ended the connection ({}); the next query connects again",
 }
+_COLLATIONS = (1267, 1270, 1271)
 _DENIED = (1142, 1143, 1370, 1044)
 _LOGIN = "check user and password of the URL; add ?ssl_ca=FILE where the user must come by TLS"
 _BUSY = "close other connections of this user, or allow more: one database takes two"
@@ -72,6 +73,8 @@ def failure(error: Exception, out_of_time: bool) -> Failure:
         kind = FailureKind.TIMEOUT  # it did not end in time, and we hung up
     if number == 1317 and not out_of_time:
         return Failure(kind=FailureKind.ERROR, message=f"cancelled on the server: {message}")
+    if number in _COLLATIONS:
+        message += " (say by which they compare: … COLLATE utf8mb4_general_ci)"
     if number in _DENIED:
         message += " (grant it: GRANT SELECT ON … TO this user)"
     return Failure(kind=kind, message=_WORDS.get(kind, "{}").format(message))

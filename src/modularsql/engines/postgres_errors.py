@@ -63,6 +63,8 @@ def failure(error: psycopg.Error, out_of_time: bool) -> Failure:
     code = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
     message = _primary(error)
     kind = _KINDS.get(code) or _KINDS.get(code[:2]) or FailureKind.ERROR
+    if kind == FailureKind.DIED and error.diag.severity_nonlocalized == "ERROR":
+        kind = FailureKind.ERROR  # of a server behind this one (a foreign table's)
     kind = next((k for part, k in _MESSAGES if part in message), kind)
     if kind == FailureKind.TIMEOUT and "statement timeout" not in message and not out_of_time:
         return Failure(kind=FailureKind.ERROR, message=f"cancelled on the server: {message}")

@@ -29,6 +29,8 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
             return _of_definition(node, definition, block, context)
         table = _table(node, context)
         if table is not None:
+            if _holds_versions(node):
+                table = replace(table, keys=(), row_id=None, definition=None)
             if table.kind == "view":
                 return _of_view(node, table, block, context)
             return _of_table(node, table, context)
@@ -50,7 +52,11 @@ def source_of(node: exp.Expr, scope: Scope, block: Block, context: Context) -> S
     if isinstance(node, exp.Values):
         read = _read(node, scope, None, block, context)
         return _of_query(node, read, _column_names(node), block, context)
-    return _unknown(node, block, context, f"{type(node).__name__.lower()} in FROM")
+    what = f"{type(node).__name__.lower()} in FROM"
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Func):
+        call = node.this.sql(context.dialect).partition("(")[0]
+        what = f"the rows of {call.lower()}()"
+    return _unknown(node, block, context, what)
 
 
 def _read(
@@ -67,6 +73,14 @@ def _read(
         if level.borrowed > before:
             mark_correlated(block, level)
     return read
+
+
+def _holds_versions(node: exp.Table) -> bool:
+    """Whether rows come back as they were at several times: no key tells these apart."""
+    version = node.args.get("version")
+    return bool(node.args.get("changes")) or (
+        version is not None and version.text("kind") != "AS OF"
+    )
 
 
 def _table(node: exp.Table, context: Context) -> Table | None:
