@@ -143,6 +143,11 @@ def test_e07_gold_that_is_rounded_is_met_on_request() -> None:
         found = pair(result((one,)), result((other,)))
         assert score(found, "rounded_ex") == 0
         assert cause(found) == Cause.DISJOINT
+    # A whole average is not taken for a rounded one: 2.0 shows a digit behind its point.
+    whole: tuple[tuple[Any, Any], ...] = ((2.0, 2.4), (Decimal("2.00"), 2.04), (2.4, 2.0))
+    for one, other in whole:
+        found = pair(result((one,)), result((other,)))
+        assert (score(found, "rounded_ex"), cause(found)) == (0, Cause.DISJOINT)
     noise = pair(result((1e6 + 0.2 + 0.1,)), result((0.1 + 0.2 + 1e6,)))
     assert score(noise, "rounded_ex") == 1
 

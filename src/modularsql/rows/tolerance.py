@@ -63,10 +63,11 @@ def equal_within(
     return None if undecided else True
 
 
-def decimals(value: Any) -> int:
-    """Digits after the point of a number as it is written shortest."""
-    exponent = Decimal(repr(value) if isinstance(value, float) else value).normalize().as_tuple()[2]
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+def decimals(value: float | Decimal) -> int:
+    """Digits after the point of a finite number as it is shown: 2.0 has one, DECIMAL 2.00 two."""
+    if isinstance(value, float):
+        return max(1, -int(Decimal(repr(value)).as_tuple()[2]))
+    return max(0, -int(value.as_tuple()[2]))
 
 
 def _grouped(rows: Sequence[Row]) -> dict[tuple[tuple[int, ...], Row], list[Row]]:

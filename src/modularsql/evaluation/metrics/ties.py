@@ -1,4 +1,7 @@
-"""Execution accuracy that accepts any choice among rows that tie where gold's LIMIT cuts."""
+"""Execution accuracy that accepts any choice among rows that tie where gold's LIMIT cuts.
+
+Defined here: right is every bag of rows that gold could have returned (case E10; see ties.py).
+"""
 
 from modularsql.evaluation.metrics.base import Metric, Score, as_score
 from modularsql.evaluation.pair import Pair, may_be_ordered

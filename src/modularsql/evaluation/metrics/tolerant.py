@@ -1,4 +1,8 @@
-"""Execution accuracy that forgives small differences of numbers, when that is asked for."""
+"""Execution accuracy that forgives small differences of numbers, when that is asked for.
+
+Defined here: Multiset-EX where rows are matched one to one (rows/tolerance.py), within a tolerance
+that is given, or half a unit of the last digit that gold shows (cases E06, E07).
+"""
 
 from modularsql.evaluation.metrics.base import Metric, Score, as_score
 from modularsql.evaluation.near import equal_to_gold_s_decimals
