@@ -63,21 +63,29 @@ def test_a_smell_is_seen_where_it_is_and_nowhere_else(
 
 
 @pytest.mark.parametrize(
-    ("sql", "expected"),
+    ("dialect", "sql", "expected"),
     [
-        ("SELECT now()", (Smell.TODAY,)),
-        ("SELECT today(), localtimestamp", (Smell.TODAY,)),
-        ("SELECT get_current_timestamp()", (Smell.TODAY,)),
-        ("SELECT date(d) FROM lap", ()),
-        ("SELECT uuid()", (Smell.RANDOM,)),
-        ("SELECT d FROM lap USING SAMPLE 10", (Smell.RANDOM,)),
-        ("SELECT d FROM lap TABLESAMPLE 10%", (Smell.RANDOM,)),
+        ("duckdb", "SELECT now()", (Smell.TODAY,)),
+        ("duckdb", "SELECT today(), localtimestamp", (Smell.TODAY,)),
+        ("duckdb", "SELECT get_current_timestamp()", (Smell.TODAY,)),
+        ("duckdb", "SELECT date(d) FROM lap", ()),
+        ("duckdb", "SELECT uuid()", (Smell.RANDOM,)),
+        ("duckdb", "SELECT d FROM lap USING SAMPLE 10", (Smell.RANDOM,)),
+        ("postgres", "SELECT now(), CURRENT_DATE", (Smell.TODAY,)),
+        ("postgres", "SELECT clock_timestamp()", (Smell.TODAY,)),
+        ("postgres", "SELECT d FROM lap TABLESAMPLE BERNOULLI (10)", (Smell.RANDOM,)),
+        ("postgres", "SELECT d FROM lap ORDER BY random()", (Smell.RANDOM,)),
+        ("mysql", "SELECT curdate(), sysdate()", (Smell.TODAY,)),
+        ("mysql", "SELECT utc_timestamp()", (Smell.TODAY,)),
+        ("mysql", "SELECT date(d), unix_timestamp('2020-01-01') FROM lap", ()),
+        ("mysql", "SELECT unix_timestamp()", (Smell.TODAY,)),
+        ("mysql", "SELECT rand(), uuid()", (Smell.RANDOM,)),
     ],
 )
-def test_duckdb_has_its_own_ways_to_today_and_to_chance(
-    sql: str, expected: tuple[Smell, ...]
+def test_each_database_has_its_own_ways_to_today_and_to_chance(
+    dialect: str, sql: str, expected: tuple[Smell, ...]
 ) -> None:
-    assert smells(Gold(sql=sql, dialect="duckdb", outcome=result((1,)))) == expected
+    assert smells(Gold(sql=sql, dialect=dialect, outcome=result((1,)))) == expected
 
 
 def test_what_the_guard_says_counts_when_it_is_loud() -> None:

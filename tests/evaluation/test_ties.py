@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluation.pairs import pair, ran
+from tests.evaluation.pairs import pair, ran, result
 
 from modularsql.evaluation.further import with_ties
 from modularsql.evaluation.metrics import scores
@@ -105,3 +105,17 @@ def test_a_collation_of_the_query_leaves_open_what_ties(
     found = pair(first, replace(first, rows=[(one,) for one in other]), gold_sql=gold)
     got = scores(with_ties(found, lambda text: ran(setup, text)))
     assert (got["ordered_ex"], got["tie_ex"]) == (ordered, tied)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "open_"), [("é", "E", True), ("a ", "A", True), ("a", "b", False)]
+)
+def test_accents_and_case_may_tie_where_the_database_has_a_collation(
+    one: str, other: str, open_: bool
+) -> None:
+    gold = replace(result((one,), (other,)), plain=False)
+    pred = replace(gold, rows=[(other,), (one,)])
+    found = pair(gold, pred, gold_sql="SELECT c0 FROM t ORDER BY c0")
+    assert scores(found)["ordered_ex"] == (None if open_ else 0)
+    plain = pair(replace(gold, plain=True), pred, gold_sql="SELECT c0 FROM t ORDER BY c0")
+    assert scores(plain)["ordered_ex"] == 0

@@ -97,10 +97,20 @@ _NOW = (
     exp.Localtime,
     exp.Localtimestamp,
 )
-_NOW_BY_NAME = frozenset({"get_current_timestamp", "now", "transaction_timestamp"})
-_NOW_WITHOUT_TIME = frozenset({"date", "time", "datetime", "julianday", "unixepoch"})
-"""Functions of SQLite that mean now where they are given no time."""
-_RANDOM = frozenset({"gen_random_uuid", "random", "randomblob", "uuid"})
+_NOW_BY_NAME = frozenset(
+    """
+    clock_timestamp get_current_timestamp now statement_timestamp sysdate timeofday
+    transaction_timestamp utc_date utc_time utc_timestamp
+    """.split()
+)
+_NOW_WITHOUT_TIME: Mapping[str, frozenset[str]] = {
+    "sqlite": frozenset({"date", "time", "datetime", "julianday", "unixepoch"}),
+    "mysql": frozenset({"unix_timestamp"}),
+}
+"""Functions that mean now where they are given no time, by dialect."""
+_RANDOM = frozenset(
+    "gen_random_uuid random random_bytes random_normal randomblob uuid uuid_short".split()
+)
 
 
 def _called(node: exp.Expr) -> str:
@@ -113,7 +123,7 @@ def _called(node: exp.Expr) -> str:
 def _is_today(node: exp.Expr, dialect: str) -> bool:
     if isinstance(node, _NOW) or _called(node) in _NOW_BY_NAME:
         return True
-    if dialect == "sqlite" and _called(node) in _NOW_WITHOUT_TIME:
+    if _called(node) in _NOW_WITHOUT_TIME.get(dialect, ()):
         return not any(True for _ in node.iter_expressions())
     return (
         isinstance(node, exp.Literal)

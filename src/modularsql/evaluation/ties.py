@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import combining, normalize
 
 from sqlglot import exp
 
@@ -66,8 +67,11 @@ def itself(key: Any) -> Any:
 
 
 def loosely(key: Any) -> Any:
-    """Keys tie where any of SQLite's collations would have it: without case, and blanks behind."""
-    return key.casefold().rstrip(" ") if isinstance(key, str) else key
+    """Keys tie where a usual collation may have it: without case, accents, and blanks behind."""
+    if not isinstance(key, str):
+        return key
+    letters = normalize("NFKD", key.casefold())
+    return "".join(letter for letter in letters if not combining(letter)).rstrip(" ")
 
 
 def groups(
