@@ -162,5 +162,8 @@ def test_compare_takes_a_run_before_and_after_the_guard(run: Run, files: list[st
     assert "only B is right (Multiset-EX) on 1 question: 1" in ran.stdout
     printed = json.loads(run("compare", "run", "run:pred@paper", "--format", "json").stdout)
     Draft202012Validator(json.loads(run("schema", "compare").stdout)).validate(printed)
+    figures = printed["paired"]["multiset_ex"]
+    row = next(row for row in printed["metrics"] if row["metric"] == "multiset_ex")
+    assert (figures["a"], figures["b"], figures["gained"]) == (row["A"], row["B"], row["B better"])
     assert printed["gained"] == ["1"]
     assert printed["conclusion"] in ran.stdout

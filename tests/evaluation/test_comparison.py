@@ -8,6 +8,7 @@ from tests.evaluation.runs import ABOUT, outcome, run_of, verdict
 from modularsql.errors import InputError
 from modularsql.evaluation.comparison import answers_of, compare, data_warnings
 from modularsql.evaluation.run import Run, Verdict
+from modularsql.service.comparing import comparison_json
 
 pytest.importorskip("scipy")
 
@@ -29,6 +30,11 @@ def test_mcnemar_counts_the_questions_where_they_differ() -> None:
     assert found.gained == ("q2", "q3", "q4", "q5", "q6", "q7")
     assert found.lost == ("q0",)
     assert found.warnings == ()
+    figures = comparison_json(found)["paired"]["multiset_ex"]
+    assert (figures["n"], figures["p"]) == (10, line["p (McNemar, exact)"])
+    for name in ("interval", "clustered"):
+        low, high = figures[name]
+        assert low < figures["difference"] < high
 
 
 def test_gold_that_smells_is_left_out_of_a_second_table() -> None:

@@ -28,13 +28,14 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The table of a comparison, what it comes to, warnings, and the questions that one side alone
-    has right.
+    """The table of a comparison and the figures in it by metric, what it comes to, warnings, and
+    the questions that one side alone has right.
 
     `clean` is the same without questions whose gold smells; None where nobody looked.
     """
 
     table: Table
+    paired: Mapping[str, Paired]
     clean: Table | None
     conclusion: str
     warnings: tuple[str, ...]
@@ -85,6 +86,7 @@ def compare(a: Answers, b: Answers, warnings: Sequence[str] = ()) -> Comparison:
     pairs = _paired(a, b, ids, metrics)
     return Comparison(
         table=_table(a, b, pairs),
+        paired=pairs,
         conclusion=_conclusion(pairs["multiset_ex"]),
         clean=_clean(a, b, ids),
         warnings=tuple(said),

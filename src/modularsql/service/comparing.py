@@ -1,10 +1,12 @@
 """The use case `compare`: two systems, or before and after the guard, out of finished runs."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from modularsql.evaluation.comparison import Comparison, answers_of, compare, data_warnings
 from modularsql.evaluation.run import Run
+from modularsql.evaluation.statistics import Paired
 from modularsql.json_values import plain
 from modularsql.service.jsonable import SCHEMA_VERSION
 from modularsql.service.run_files import VERDICTS, load_run
@@ -35,6 +37,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
             "schema_version": SCHEMA_VERSION,
             "title": found.table.title,
             "metrics": found.table.records(),
+            "paired": {name: _figures(one) for name, one in found.paired.items()},
             "clean": None if found.clean is None else found.clean.records(),
             "conclusion": found.conclusion,
             "warnings": list(found.warnings),
@@ -43,6 +46,13 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
         }
     )
     return shown
+
+
+def _figures(one: Paired) -> dict[str, Any]:
+    """The figures of one metric; intervals as pairs of fractions."""
+    intervals = {"interval": one.interval, "clustered": one.clustered}
+    shown = {name: None if i is None else [i.low, i.high] for name, i in intervals.items()}
+    return {**asdict(one), **shown}
 
 
 def _parts(spec: str) -> tuple[Path, str | None, str | None]:
