@@ -94,6 +94,9 @@ def test_the_page_holds_each_answer_with_its_state() -> None:
     assert states == ["right", "MBS", "wrong", "failed", "failed", "wrong", "wrong"]
     counted = [answer["counted"] for answer in data["answers"]]
     assert counted == [True] * 5 + [False, True]
+    assert data["metrics"] == ["set_ex", "multiset_ex"]
+    scores = [answer["scores"] for answer in data["answers"]]
+    assert scores == [["1", "1"], ["1", "0"], *[["0", "0"]] * 3, [], ["0", "0"]]
     (guarded,) = data["answers"][1]["guarded"]
     assert (guarded["policy"], guarded["change"]) == ("grain", 1)
 

@@ -72,6 +72,7 @@ def _data(
         ],
         "charts": [{"title": c.title, "spec": c.spec, "wide": c.wide} for c in charts],
         "systems": systems,
+        "metrics": run.metrics,
         "causes": {cause.value: title for cause, title in CAUSES.items()},
         "smells": {smell.value: title for smell, title in SMELLS.items()},
         "questions": questions,
@@ -118,17 +119,18 @@ def _question(verdict: Verdict) -> Mapping[str, Any]:
 
 def _answer(run: Run, verdict: Verdict, system: int, question: int) -> Mapping[str, Any]:
     record = verdict.record
+    counts = run.counted(verdict)
     errors = {"gold": record.gold.error, "prediction": record.pred.error}
     return {
         "system": system,
         "question": question,
         "sql": verdict.pred_sql,
-        "counted": run.counted(verdict),
+        "counted": counts,
         "state": _state(verdict),
         "cause": record.cause,
         "columns": None if record.columns is None else columns_said(record.columns),
         "gold_status": record.gold.status,
-        "scores": [(name, _score(record.scores.get(name))) for name in run.metrics],
+        "scores": [_score(record.scores.get(name)) for name in run.metrics if counts],
         "problems": [f"{name}: {error}" for name, error in errors.items() if error],
         "gold": side_fields(record.gold_side),
         "pred": side_fields(record.pred_side),

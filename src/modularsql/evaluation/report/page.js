@@ -181,7 +181,7 @@ function showAnswer(one) {
   chip(`${question.db} · ${question.id}`);
   if (question.difficulty) chip(question.difficulty);
   chip(one.cause || one.state, isGood(one) ? "good" : "bad");
-  for (const [name, score] of one.scores) if (HEADLINES.includes(name)) chip(`${name} ${score}`);
+  for (const [name, score] of scoresOf(one)) if (HEADLINES.includes(name)) chip(`${name} ${score}`);
   into.append(chips);
   if (!isGood(one) && data.causes[one.cause]) into.append(element("p", `${one.cause}: ${[data.causes[one.cause], one.columns].filter(Boolean).join("; ")}.`, "note"));
   for (const smell of question.smells) into.append(element("p", `Gold smells of ${smell}: it ${data.smells[smell]}.`, "note warn"));
@@ -196,9 +196,14 @@ function showAnswer(one) {
   showGuard(into, one);
 }
 
+// Names and scores; an answer that is not counted has none.
+function scoresOf(one) {
+  return one.scores.map((score, at) => [data.metrics[at], score]);
+}
+
 // The scores that are not said above, and how the other systems did on this question.
 function showFurther(into, one) {
-  const further = one.scores.filter(([name]) => !HEADLINES.includes(name));
+  const further = scoresOf(one).filter(([name]) => !HEADLINES.includes(name));
   if (further.length) {
     const details = element("details");
     details.append(element("summary", "other scores"));
