@@ -144,7 +144,12 @@ def test_e07_gold_that_is_rounded_is_met_on_request() -> None:
         assert score(found, "rounded_ex") == 0
         assert cause(found) == Cause.DISJOINT
     # A whole average is not taken for a rounded one: 2.0 shows a digit behind its point.
-    whole: tuple[tuple[Any, Any], ...] = ((2.0, 2.4), (Decimal("2.00"), 2.04), (2.4, 2.0))
+    whole: tuple[tuple[Any, Any], ...] = (
+        (2.0, 2.4),
+        (Decimal("2.00"), 2.04),
+        (Decimal("2.50"), 2.54),
+        (2.4, 2.0),
+    )
     for one, other in whole:
         found = pair(result((one,)), result((other,)))
         assert (score(found, "rounded_ex"), cause(found)) == (0, Cause.DISJOINT)

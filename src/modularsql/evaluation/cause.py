@@ -147,7 +147,7 @@ def _values(pair: Pair) -> Cause | None:
     gold, pred = pair.gold_rows, pair.pred_rows
     if len(gold) != len(pred) or len(gold[0]) != len(pred[0]):
         return None
-    if equal_but_for_rounding(gold, pred):
+    if equal_but_for_rounding(pair):
         return Cause.ROUNDING
     return Cause.TYPE if equal_but_for_types(gold, pred) else None
 

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from math import isfinite
 from typing import Any
 
+from modularsql.evaluation.pair import Pair
 from modularsql.rows import Row
 from modularsql.rows.tolerance import Tolerance, decimals, equal_within
 
@@ -14,22 +15,22 @@ NOISE = 1e-12
 """Relative difference of floats that comes from adding them up in another order."""
 
 
-def equal_to_gold_s_decimals(gold: Sequence[Row], pred: Sequence[Row]) -> bool | None:
+def equal_to_gold_s_decimals(pair: Pair) -> bool | None:
     """Whether the rows are equal once the prediction is rounded as gold is.
 
     A column of gold that holds floats is taken to be rounded to the digits that it shows; whole
     numbers are not taken for rounded ones.
     """
-    return _rounded(gold, pred, _shown(gold))
+    return _rounded(pair, _shown(pair.gold.rows))
 
 
-def equal_but_for_rounding(gold: Sequence[Row], pred: Sequence[Row]) -> bool | None:
+def equal_but_for_rounding(pair: Pair) -> bool | None:
     """Whether one side is the other rounded, column by column, or differs by float noise."""
     coarser = [
         None if g is None and p is None else min(d for d in (g, p) if d is not None)
-        for g, p in zip(_shown(gold), _shown(pred), strict=True)
+        for g, p in zip(_shown(pair.gold.rows), _shown(pair.pred.rows), strict=True)
     ]
-    return _rounded(gold, pred, coarser)
+    return _rounded(pair, coarser)
 
 
 def equal_but_for_types(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
@@ -39,23 +40,23 @@ def equal_but_for_types(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
     )
 
 
-def _rounded(gold: Sequence[Row], pred: Sequence[Row], digits: Sequence[int | None]) -> bool | None:
-    if len(gold) != len(pred):
-        return False
+def _rounded(pair: Pair, digits: Sequence[int | None]) -> bool | None:
     # Half a unit of the last digit, and a little for the half itself.
     tolerances = [
         Tolerance() if d is None else Tolerance(absolute=0.5000001 * 10.0**-d, relative=NOISE)
         for d in digits
     ]
-    return equal_within(gold, pred, tolerances)
+    return equal_within(pair.gold_rows, pair.pred_rows, tolerances)
 
 
 def _shown(rows: Sequence[Row]) -> list[int | None]:
-    """Most digits after the point in each column; None for a column without floats."""
+    """Most digits after the point in each column, as the database gave them (DECIMAL 2.50 has
+    two); None for a column without fractions."""
     most: list[int | None] = []
     for column in zip(*rows, strict=True):
-        fractions = [cell for cell in column if isinstance(cell, float | Decimal)]
-        most.append(max((decimals(cell) for cell in fractions if isfinite(cell)), default=None))
+        numbers = [cell for cell in column if isinstance(cell, float | Decimal) and isfinite(cell)]
+        # DECIMAL 10, as a SUM of whole numbers on a server, is whole.
+        most.append(max(filter(None, map(decimals, numbers)), default=None))
     return most
 
 

@@ -39,7 +39,7 @@ def _rounded(pair: Pair) -> Score:
         return known
     if pair.truncated:
         return None
-    return as_score(equal_to_gold_s_decimals(pair.gold_rows, pair.pred_rows))
+    return as_score(equal_to_gold_s_decimals(pair))
 
 
 def _known(pair: Pair) -> Score:
