@@ -148,6 +148,7 @@ def test_e07_gold_that_is_rounded_is_met_on_request() -> None:
         (2.0, 2.4),
         (Decimal("2.00"), 2.04),
         (Decimal("2.50"), 2.54),
+        (Decimal(2), 2.4),
         (2.4, 2.0),
     )
     for one, other in whole:
