@@ -83,6 +83,18 @@ def catalog_of(engine: Engine, schemas: frozenset[str]) -> Catalog:
 
 
 @runtime_checkable
+class Remote(Protocol):
+    """An engine on a server, which may end its connection: `lost` counts how often."""
+
+    lost: int
+
+
+def losses(engine: Engine) -> int:
+    """How often the connection of an engine was lost in the middle of something."""
+    return engine.lost if isinstance(engine, Remote) else 0
+
+
+@runtime_checkable
 class Streaming(Protocol):
     """An engine that can hand over whole results without keeping them."""
 

@@ -29,7 +29,7 @@ def role() -> Iterator[str]:
 
 UNREACHABLE = {
     "unknown host": ("postgresql://u:s3cret@no-such-host.invalid/d", "unreachable", "host"),
-    "unknown user": ("{base}/test", "not_found", "does not exist"),
+    "unknown user": ("{base}/test", "login", "does not exist"),
     "unknown database": ("{root}/no_such_database", "not_found", "does not exist"),
     "no server": ("postgresql://u:s3cret@127.0.0.1:1/d", "unreachable", "refused"),
     "no TLS": ("{root}/test?sslmode=require", "tls", "SSL"),

@@ -118,9 +118,16 @@ def files(tmp_path: Path, shop: str) -> Path:
 
 def outcome(found: Evaluated) -> Any:
     """What a run says of each question, without times and messages."""
+    records = [verdict.record for verdict in found.run.verdicts["pred"]]
     return [
-        (v.record.gold.status, v.record.pred.status, v.record.cause, v.record.scores)
-        for v in found.run.verdicts["pred"]
+        (
+            r.gold.status,
+            r.pred.status,
+            r.cause,
+            r.scores,
+            [(g.status, g.applied) for g in r.guarded],
+        )
+        for r in records
     ]
 
 
@@ -138,14 +145,16 @@ def test_a_set_is_scored_and_repaired_as_on_files(asked: Asked, root: str, files
 
 
 @pytest.mark.parametrize("away", [0.0, 2.0])
+@pytest.mark.parametrize("at", [b"SELECT total FROM ord WHERE", b"WHERE EXISTS"])
 def test_a_server_that_is_started_anew_is_waited_for(
-    asked: Asked, root: str, files: Path, away: float
+    asked: Asked, root: str, files: Path, at: bytes, away: float
 ) -> None:
+    """In the middle of a query, or of a repair that is tried."""
     with proxied(root) as proxy:
-        proxy.away, proxy.cut_at = away, b"SELECT MAX(total)"
+        proxy.away, proxy.cut_at = away, at
         assert outcome(asked.evaluated(proxy.address)) == outcome(asked.evaluated(files, "there"))
         assert proxy.cuts == 1
-        proxy.cut_at = b"SELECT total FROM ord WHERE"
+        proxy.cut_at = at
         found = asked.repaired(proxy.address)
         assert proxy.cuts == 2
     assert repairs(found) == repairs(asked.repaired(files, "there.json"))

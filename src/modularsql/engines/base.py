@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modularsql.config import Settings
-from modularsql.errors import InputError
+from modularsql.errors import InputError, SetupError
 from modularsql.records import Failure, FailureKind, Limits
 from modularsql.rows import Row
 
@@ -147,6 +147,12 @@ def miscounted(wanted: int, given: int) -> Failure:
         return no_parameter(str(position) for position in range(wanted + 1, given + 1))
     # Without any value nothing says whether they have names.
     return no_value(str(position) for position in range(given + 1, wanted + 1) if given)
+
+
+def unread(name: str, why: Failure) -> SetupError:
+    """Why a server's schema cannot be read; where it is away, as any query would say it."""
+    kind = "unreachable" if why.kind == FailureKind.DIED else ""
+    return SetupError(f"cannot read the schema of {name}: {why.message}", "try again later", kind)
 
 
 def closed(name: str) -> InputError:

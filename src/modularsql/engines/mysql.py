@@ -22,6 +22,7 @@ from modularsql.engines.base import (
     first_rows,
     no_value,
     too_long,
+    unread,
 )
 from modularsql.engines.mysql_catalog import read_catalog, signature
 from modularsql.engines.mysql_errors import failure
@@ -78,6 +79,7 @@ class MySQLEngine(OneAtATime):
         """Connect. Raises `SetupError`, or `InputError` for a URL that is not right."""
         super().__init__(address.shown, settings)
         self._address = address
+        self.lost = 0
         self._own: str | None = None
         self._catalogs: dict[tuple[str, ...], tuple[tuple[Any, ...], Catalog]] = {}
         self._stored: dict[str, bool] | None = None
@@ -152,16 +154,22 @@ class MySQLEngine(OneAtATime):
 
     def _ask(self, sql: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query of ours about the schema."""
+        clock = Clock(self._settings.timeout)
         try:
             with (
-                self._session.transaction(Clock(self._settings.timeout)) as connection,
+                self._session.transaction(clock) as connection,
                 connection.cursor() as cursor,
             ):
                 cursor.execute(sql, tuple(values) or None)
                 return list(cursor.fetchall())
         except _QUERY_ERRORS as error:
-            said = failure(error, out_of_time=True).message
-            raise SetupError(f"cannot read the schema of {self.name}: {said}") from error
+            found = self._failed(error, clock)
+            raise unread(self.name, found) from error
+
+    def _failed(self, error: Exception, clock: Clock) -> Failure:
+        found = failure(error, clock.passed())
+        self.lost += found.kind == FailureKind.DIED
+        return found
 
     def _run(self, bound: Bound, limits: Limits, clock: Clock) -> Outcome:
         try:
@@ -175,7 +183,7 @@ class MySQLEngine(OneAtATime):
         except MemoryError:
             return Failure(kind=FailureKind.TOO_LARGE, message="no memory left for the rows")
         except _QUERY_ERRORS as error:
-            found = failure(error, clock.passed())
+            found = self._failed(error, clock)
             if found.kind == FailureKind.TIMEOUT and self._session.waited:
                 message = "another transaction held a lock"
                 return Failure(kind=FailureKind.LOCKED, message=message)

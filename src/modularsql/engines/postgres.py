@@ -22,6 +22,7 @@ from modularsql.engines.base import (
     first_rows,
     no_value,
     too_long,
+    unread,
 )
 from modularsql.engines.parameters import Bound, bind, has_placeholders
 from modularsql.engines.postgres_catalog import read_catalog, signature, writable_tables
@@ -29,7 +30,6 @@ from modularsql.engines.postgres_errors import failure
 from modularsql.engines.postgres_session import Connection, PostgresSession
 from modularsql.engines.postgres_types import PLAIN, names_of, one_nan
 from modularsql.engines.reading import Manner, refusal_of
-from modularsql.errors import SetupError
 from modularsql.ports import Outcome
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Row, Rows
@@ -59,6 +59,7 @@ class PostgresEngine(OneAtATime):
         super().__init__(address.shown, settings)
         self._address = address
         self._catalog: tuple[tuple[Any, ...], Catalog] | None = None
+        self.lost = 0
         self._type_names: dict[int, str] = {}
         self._session = PostgresSession(address, self._settings)
         self._session.connect(Clock(self._settings.timeout))
@@ -83,16 +84,16 @@ class PostgresEngine(OneAtATime):
 
     def catalog(self) -> Catalog:
         """Tables, views, keys and foreign keys; read again only after the schema changed."""
+        clock = Clock(self._settings.timeout)
         with self._turn():
             try:
-                with self._session.transaction(Clock(self._settings.timeout)) as connection:
+                with self._session.transaction(clock) as connection:
                     now = signature(connection)
                     if self._catalog is None or self._catalog[0] != now:
                         self._catalog = (now, read_catalog(connection))
                     return self._catalog[1]
             except psycopg.Error as error:
-                said = failure(error, out_of_time=True).message
-                raise SetupError(f"cannot read the schema of {self.name}: {said}") from error
+                raise unread(self.name, self._failed(error, clock)) from error
 
     def compares_bytes(self) -> bool:
         """True where no column is compared by a collation that takes different text for equal."""
@@ -141,7 +142,7 @@ class PostgresEngine(OneAtATime):
         except MemoryError:
             return Failure(kind=FailureKind.TOO_LARGE, message="no memory left for the rows")
         except psycopg.Error as error:
-            return failure(error, clock.passed())
+            return self._failed(error, clock)
         except (UnicodeError, ValueError, OverflowError) as error:  # of a parameter
             return Failure(kind=FailureKind.ERROR, message=f"{type(error).__name__}: {error}")
         renew = one_nan(types)
@@ -153,6 +154,11 @@ class PostgresEngine(OneAtATime):
             ms=ms,
             plain=len(rows) <= 1 or (PLAIN.issuperset(types) and self.compares_bytes()),
         )
+
+    def _failed(self, error: psycopg.Error, clock: Clock) -> Failure:
+        found = failure(error, clock.passed())
+        self.lost += found.kind == FailureKind.DIED
+        return found
 
     def _types(self, oids: tuple[int, ...]) -> tuple[str, ...]:
         """Names of types, those of this database asked for once."""

@@ -23,7 +23,7 @@ from modularsql.evaluation.log import NOT_RUN, TOO_SLOW, Guarded, Ran, Record
 from modularsql.evaluation.metrics import Metric
 from modularsql.evaluation.pair import Pair
 from modularsql.evaluation.sides import sides
-from modularsql.ports import Engine, Outcome, Streaming, catalog_of
+from modularsql.ports import Engine, Outcome, Streaming, catalog_of, losses
 from modularsql.records import Failure, FailureKind, Limits, Params
 from modularsql.rows import Rows, distinct_rows
 from modularsql.rows.streams import same_bag
@@ -51,16 +51,10 @@ class Recalling:
     def execute(self, sql: str, params: Params = None, *, limits: Limits) -> Outcome:
         """See `ports.Engine`."""
         if (known := self._known.get(sql)) is None:
-            known = self._run(sql, params, limits)
-            if isinstance(known, Failure) and known.kind == FailureKind.DIED:
-                # The server may have ended for another reason than this query.
-                known = self._run(sql, params, limits)
+            with alarm(limits.seconds + GRACE):
+                known = self._engine.execute(sql, params, limits=limits)
             self._known[sql] = known
         return known
-
-    def _run(self, sql: str, params: Params, limits: Limits) -> Outcome:
-        with alarm(limits.seconds + GRACE):
-            return self._engine.execute(sql, params, limits=limits)
 
     def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure | None:
         """As `ports.Streaming`; None where the engine cannot, or a library is missing."""
@@ -130,7 +124,15 @@ def score_batch(batch: Batch, open_: Callable[[str], Engine], bench: Bench) -> l
     for unit in batch.units:
         queries = [unit.gold] if isinstance(unit.gold, str) else []
         uses.update(filter(None, (*queries, *(one.sql for one in unit.asked))))
-    desk = Recalling(engine, uses)
+    before = losses(engine)
+    records = _scored(batch, Recalling(engine, uses), bench)
+    if losses(engine) == before:
+        return records
+    # The server may have ended for another reason than these queries.
+    return _scored(batch, Recalling(engine, uses), bench)
+
+
+def _scored(batch: Batch, desk: Recalling, bench: Bench) -> list[Record]:
     return [record for unit in batch.units for record in _Scorer(desk, bench, unit).records(batch)]
 
 

@@ -16,7 +16,7 @@ from modularsql.errors import ModularSqlError, is_away
 from modularsql.guard.policy_file import ENDING, choose_policy
 from modularsql.guard.run import Guard
 from modularsql.llm.desk import ModelDesk
-from modularsql.ports import Model
+from modularsql.ports import Model, losses
 from modularsql.records import Answer, Cost, FailureKind, Rescue
 from modularsql.service.opened import Opened, when_there
 from modularsql.service.pool import Loss
@@ -132,9 +132,9 @@ def _guarded(task: Task) -> Repaired:
                 candidates_from="--pools",
                 fix=True,
             )
+            before = losses(engine)
             answer = guard()
-            # The server may have ended for another reason than this query.
-            if answer.failure is not None and answer.failure.kind == FailureKind.DIED:
+            if losses(engine) != before:  # maybe for another reason than this query
                 answer = guard()
     except ModularSqlError as error:
         if is_away(error):
