@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from modularsql.config import Settings
+from modularsql.errors import InputError
 from modularsql.service.evaluating import EvalRequest, Evaluated, evaluate
 from modularsql.service.run_files import load_run, read_records
 
@@ -86,3 +87,12 @@ def test_after_kill_9_the_same_command_goes_on(
     assert len(read_records(request.out)) == 60
     assert len(log.read_bytes().splitlines()) == 60
     assert len(load_run(request.out).verdicts["one"]) == 60
+
+
+def test_a_record_that_is_broken_says_what_to_do(request_of: Make) -> None:
+    request = request_of([ALL], [ALL])
+    request.out.mkdir()
+    (request.out / "run.json").write_text("{")
+    with pytest.raises(InputError, match=r"run\.json: Expecting") as caught:
+        evaluate(request)
+    assert "remove that folder" in caught.value.hint

@@ -128,7 +128,9 @@ def read_json(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {path}: {reason}", "run the command again") from None
+        raise InputError(
+            f"cannot read {path}: {reason}", "remove that folder, and fill it again"
+        ) from None
     if not isinstance(found, dict):
         raise InputError(f"{path} is no run record", "give the folder of a run")
     return found
