@@ -95,6 +95,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_fetch(url: str) -> None:
         assert lost.kind == FailureKind.DIED
         assert "connects again" in lost.message
         assert "\n" not in lost.message
+        assert "probably means" not in lost.message
         assert rows(engine, COPIES) == [("Ulm",)] * 5
 
 

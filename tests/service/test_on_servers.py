@@ -200,10 +200,12 @@ def test_a_database_that_is_missing_costs_its_questions_alone(
     asked: Asked, root: str, shop: str
 ) -> None:
     path = asked.folder / "set.jsonl"
-    path.write_text(path.read_text().replace(shop, "no_such_database", 1))
+    lines = path.read_text().splitlines()
+    odd = ("no_such_database", "a/b?c")
+    path.write_text("\n".join(map(str.replace, lines, [shop] * 4, (*odd, shop, shop))))
     found = asked.repaired(root)
-    assert found.missing_databases == {"no_such_database"}
-    assert (found.by_status["no_database"], found.questions) == (1, len(PAIRS))
+    assert found.missing_databases == set(odd)
+    assert (found.by_status["no_database"], found.questions) == (2, len(PAIRS))
 
 
 def test_questions_are_answered_on_a_server_and_no_secret_is_written(

@@ -82,9 +82,7 @@ def is_starting(error: psycopg.Error) -> bool:
 
 def unreachable(address: Address, error: psycopg.Error) -> ModularSqlError:
     """Why there is no connection, in one line without secrets."""
-    # Lines that begin with a tab are libpq's own hints, which ours would say again.
-    lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
-    message = address.without_secrets("\n".join(lines))
+    message = address.without_secrets(_without_hints(error))
     # "connection failed: connection to server at "…", port … failed: FATAL:  …": the end says it.
     reason = re.split(r"FATAL: +|failed: ", message)[-1].strip() or message
     if isinstance(error, psycopg.ProgrammingError):
@@ -99,5 +97,10 @@ def unreachable(address: Address, error: psycopg.Error) -> ModularSqlError:
 
 def _primary(error: psycopg.Error) -> str:
     """The message without place, context and hint, on one line."""
-    text = error.diag.message_primary or str(error).split("\nLINE ")[0]
+    text = error.diag.message_primary or _without_hints(error).split("\nLINE ")[0]
     return " ".join(text.split()) or type(error).__name__
+
+
+def _without_hints(error: psycopg.Error) -> str:
+    """Lines that begin with a tab are libpq's own hints, which ours would say again."""
+    return "\n".join(line for line in str(error).splitlines() if not line.startswith("\t"))
