@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from tests.engines.outcomes import LIMITS, rows
@@ -22,6 +23,7 @@ from modularsql.engines.connect import connect
 from modularsql.engines.generic import GenericEngine
 from modularsql.errors import InputError, SetupError
 from modularsql.guard.run import Guard
+from modularsql.ports import catalog_of
 from modularsql.records import Evidence, Failure, FailureKind, Limits
 from modularsql.rows import Rows
 from modularsql.sql.parse import is_known
@@ -173,3 +175,27 @@ def test_every_entry_names_a_dialect_that_our_parser_knows(name: str) -> None:
     assert is_known(entry.dialect)
     assert not entry.read_only or entry.begin
     assert "that it only reads" in UNKNOWN.missing()
+
+
+def test_tables_of_other_schemas_are_looked_into_where_a_query_names_them(
+    engine: GenericEngine, path: Path
+) -> None:
+    away = path.with_name("away.db")
+    with closing(sqlite3.connect(away, isolation_level=None)) as connection:
+        for statement in MAKE:
+            connection.execute(
+                statement.replace("parent(id", "boss(id").replace("parent V", "boss V")
+            )
+    attach = f"ATTACH '{away}' AS away"
+    event.listen(engine._engine, "connect", lambda raw, _: raw.execute(attach))
+    sql = "SELECT SUM(b.total) FROM away.boss b JOIN child c ON c.parent = b.id"
+    answer = Guard(engine).run(sql, fix=True)
+    assert (answer.rows, answer.notes) == ([(150,)], ())
+    assert {table.schema for table in engine.catalog()} == {"main"}
+    child = catalog_of(engine, frozenset({"away", "nowhere"})).table("child", "away")
+    assert child is not None
+    (key,) = child.foreign_keys
+    assert (key.target_schema, key.target, key.resolved) == ("away", "boss", True)
+    lost = Guard(engine).run(sql.replace("away.", "nowhere.")).failure
+    assert lost is not None
+    assert "nowhere.boss" in lost.message

@@ -87,8 +87,12 @@ class GenericEngine(OneAtATime):
 
     def catalog(self) -> Catalog:
         """What SQLAlchemy's inspector lists, read anew each time."""
+        return self.catalog_with(frozenset())
+
+    def catalog_with(self, schemas: frozenset[str]) -> Catalog:
+        """The same with further schemas, where the user may read them."""
         with self._turn(), self._connection(Clock(self._settings.timeout)) as connection:
-            return read_catalog(connection, self.dialect, self.capabilities.keys)
+            return read_catalog(connection, self.dialect, self.capabilities.keys, schemas)
 
     def compares_bytes(self) -> bool:
         """Never known here: the database counts."""
