@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from math import inf
 from pathlib import Path
@@ -208,23 +208,42 @@ def test_a_database_that_is_missing_costs_its_questions_alone(
     assert (found.by_status["no_database"], found.questions) == (2, len(PAIRS))
 
 
-def test_questions_are_answered_on_a_server_and_no_secret_is_written(
-    asked: Asked, root: str, kind: str
-) -> None:
-    if kind == "postgres":  # which lets root in whatever he says
-        root = root.replace("//root@", "//root:s3cret@")
+@pytest.fixture
+def questions(asked: Asked) -> Callable[[str], PredictRequest]:
+    """A request to answer the set, whose model has one query for all of it."""
     path = asked.folder / "set.jsonl"
     lines = [json.loads(line) | {"question": "How much?"} for line in path.open()]
     path.write_text("\n".join(map(json.dumps, lines)))
-    request = PredictRequest(
+    return lambda root: PredictRequest(
         dataset=str(path),
         db_root=root,
         out=asked.folder / "answers",
-        settings=Settings(jobs=2, samples=1, linking_samples=1),
+        settings=Settings(jobs=1, samples=1, linking_samples=1),
         model=ScriptedModel(lambda _: "SELECT SUM(total) FROM ord"),
     )
-    assert predict(request).answered == len(PAIRS)
+
+
+def test_questions_are_answered_on_a_server_and_no_secret_is_written(
+    asked: Asked, questions: Callable[[str], PredictRequest], root: str, kind: str
+) -> None:
+    if kind == "postgres":  # which lets root in whatever he says
+        root = root.replace("//root@", "//root:s3cret@")
+    assert predict(questions(root)).answered == len(PAIRS)
     assert set(asked.written("answers/predictions.json").values()) == {"SELECT SUM(total) FROM ord"}
     asked.evaluated(root)
     for written in asked.folder.rglob("*"):
         assert written.is_dir() or b"s3cret" not in written.read_bytes()
+
+
+@pytest.mark.parametrize("away", [0.0, inf])
+def test_questions_from_which_the_server_went_away_are_asked_again(
+    questions: Callable[[str], PredictRequest], root: str, away: float
+) -> None:
+    with proxied(root) as proxy:
+        proxy.away, proxy.cut_at = away, b"SELECT SUM(total)"
+        summary = predict(questions(proxy.address))
+        assert proxy.cuts == 1
+        assert summary.failed == (1 if away == 0 else len(PAIRS))
+        proxy.away = 0.0
+        summary = predict(questions(proxy.address))
+        assert (summary.failed, summary.answered) == (0, len(PAIRS))

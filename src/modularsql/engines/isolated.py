@@ -53,6 +53,7 @@ class IsolatedEngine:
             path = Path(os.path.abspath(existing_file(place.path)))  # noqa: PTH100 - keeps links
             place = replace(place, path=path)
         self._place = place
+        self.lost = 0
         self._lock = threading.RLock()
         self._closed = False
         self._worker: Worker | None = None
@@ -84,6 +85,8 @@ class IsolatedEngine:
             if error.kind != "locked":
                 raise
             return Failure(kind=FailureKind.LOCKED, message=error.message)
+        if isinstance(outcome, Failure) and outcome.kind == FailureKind.DIED:
+            self.lost += self._place.path is None  # not where the query ended its own worker
         if isinstance(outcome, Failure) and outcome.kind == FailureKind.TOO_LARGE:
             self._end_worker()  # DuckDB does not give such memory back to the system
         return outcome

@@ -11,12 +11,12 @@ from typing import Any
 
 from modularsql.config import Settings
 from modularsql.declared.descriptions import FOLDER
-from modularsql.errors import InputError, ModelError, SetupError
+from modularsql.errors import InputError, ModelError, SetupError, is_away
 from modularsql.evaluation.datasets import Question
 from modularsql.guard.policy_file import ENDING
 from modularsql.llm.desk import ModelDesk
 from modularsql.pipeline.trace import Trace
-from modularsql.ports import Model
+from modularsql.ports import Model, losses
 from modularsql.service.asking import (
     AskRequest,
     Conversation,
@@ -84,10 +84,17 @@ class Answerer:
             return Answered(predicted=failed(question, talk))
         talk.turns.clear()
         traces: list[Trace] = []
+        before = losses(self._mine.engine)
         try:
             reply = talk.ask(question.question, hint=question.hint, keep=traces.append)
             predicted = _predicted(question, reply)
+            if losses(self._mine.engine) != before:  # a candidate may have lost by it
+                predicted = failed(question, "the server ended its connection meanwhile")
         except (ModelError, InputError) as error:
+            predicted = failed(question, error.message)
+        except SetupError as error:
+            if not is_away(error):
+                raise
             predicted = failed(question, error.message)
         trace = json.dumps(trace_json(traces[0]), ensure_ascii=False, indent=1) if traces else None
         return Answered(predicted=predicted, trace=trace)
@@ -113,7 +120,7 @@ class Answerer:
             )
             try:
                 opened = closing(open_database(asked.target, asked.settings))
-                engine = self._mine.stack.enter_context(opened)
+                engine = self._mine.engine = self._mine.stack.enter_context(opened)
             except (InputError, SetupError) as error:
                 return error.message
             self._mine.talk = self._mine.stack.enter_context(conversation(asked, engine))
