@@ -212,6 +212,15 @@ def near(request: pytest.FixtureRequest) -> Kind:
     return KINDS[request.param]
 
 
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Server:
+    """One server after the other, of those that are there."""
+    found = SERVERS[request.param]
+    if found.absent:
+        pytest.skip(found.absent)
+    return found
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty folder for databases; working, home and temporary folder lie beside it."""

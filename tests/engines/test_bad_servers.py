@@ -29,15 +29,6 @@ needs_postgres = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=SERVERS)
-def server(request: pytest.FixtureRequest) -> Server:
-    """One server after the other."""
-    found = SERVERS[request.param]
-    if found.absent:
-        pytest.skip(found.absent)
-    return found
-
-
 @pytest.fixture
 def url(server: Server, folder: Path) -> str:
     """A database with copies in `customer` and a hundred rows in `n`."""

@@ -33,14 +33,6 @@ JOINED = "SELECT SUM(v.total) FROM v JOIN line l ON l.ord = v.id"
 ACROSS = "SELECT SUM(c.credit) FROM {0}.cust c JOIN {1}.ord o ON o.cust = c.id"
 
 
-@pytest.fixture(params=SERVERS)
-def server(request: pytest.FixtureRequest) -> Server:
-    found = SERVERS[request.param]
-    if found.absent:
-        pytest.skip(found.absent)
-    return found
-
-
 @pytest.fixture
 def mysql() -> Server:
     if SERVERS["mysql"].absent:
