@@ -164,10 +164,14 @@ def test_what_array_join_brings_is_shown(engine: GenericEngine, shown: str) -> N
     assert len(answer.rows) == 4
 
 
+NOT_IN_ALL_BUILDS = {"correlated_exists"}
+"""Newer ones have it; not to use it holds for all."""
+
+
 @pytest.mark.parametrize("name", YES_OR_NO)
 def test_an_entry_is_what_it_does(engine: GenericEngine, name: str) -> None:
     entry, seen = getattr(CLICKHOUSE, name), YES_OR_NO[name](engine)
-    assert entry == seen or (entry and name in MAY_BE)
+    assert entry == seen or name in (MAY_BE if entry else NOT_IN_ALL_BUILDS)
 
 
 @pytest.mark.parametrize("construct", get_args(Construct))
