@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 import sqlalchemy
-from tests.engines.outcomes import LIMITS, rows
+from tests.engines.outcomes import LIMITS, near_counts_outside, rows
 from tests.engines.test_dialects import LACKING, MAY_BE, YES_OR_NO
 
 from modularsql.engines.connect import connect
@@ -195,18 +195,9 @@ LIST = "SELECT number % {} AS n, IF(number % 3 = 0, NULL, number % 7) AS s FROM 
 def test_an_estimate_of_distinct_rows_stays_within_its_error(
     engine: GenericEngine, size: int
 ) -> None:
-    """At 95 %: of 20 at most a few are outside, and none by three times as much."""
-    outside = 0
-    for salt in range(20):
-        sql = f"SELECT number % {size} + {salt * size} AS a, NULL AS b FROM numbers({size + 50})"
-        outcome = engine.execute(near_counting(sql, 2, "clickhouse"), limits=Limits())
-        assert isinstance(outcome, Rows), outcome
-        counts = counts_in(outcome, CLICKHOUSE.near_distinct_error)
-        assert counts.rows == size + 50
-        off = abs(counts.distinct / size - 1)
-        assert off <= 3 * counts.error
-        outside += off > counts.error
-    assert outside <= 3
+    """At 95 %: of 20 at most a few are outside."""
+    values = "SELECT number + {first} AS a, NULL AS b FROM numbers({size})"
+    assert near_counts_outside(engine, values, size, 20) <= 3
 
 
 def test_null_is_one_value_in_an_estimate_and_in_a_count(engine: GenericEngine) -> None:

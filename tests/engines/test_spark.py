@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any, get_args
 
 import pytest
+from tests.engines.outcomes import near_counts_outside
 from tests.engines.test_dialects import LACKING, MAY_BE, YES_OR_NO, rows
 
 from modularsql.catalog import Catalog
@@ -108,18 +109,9 @@ def test_what_it_is_said_to_lack_it_refuses(engine: Spark, construct: Construct)
 
 @pytest.mark.parametrize("size", [1, 700, 50_000, 1_000_000])
 def test_an_estimate_of_distinct_rows_stays_within_its_error(engine: Spark, size: int) -> None:
-    """At 95 %: of ten at most two are outside, and none by three times as much."""
-    outside = 0
-    for salt in range(10):
-        sql = f"SELECT id % {size} + {salt * size} AS a, NULL AS b FROM range({size + 50})"
-        outcome = engine.execute(near_counting(sql, 2, "spark"), limits=Limits())
-        assert isinstance(outcome, Rows), outcome
-        counts = counts_in(outcome, SPARK.near_distinct_error)
-        assert counts.rows == size + 50
-        off = abs(counts.distinct / size - 1)
-        assert off <= 3 * counts.error
-        outside += off > counts.error
-    assert outside <= 2
+    """At 95 %: of ten at most two are outside."""
+    values = "SELECT id + {first} AS a, NULL AS b FROM range({size})"
+    assert near_counts_outside(engine, values, size, 10) <= 2
 
 
 def test_null_is_one_value_of_its_column(engine: Spark) -> None:
