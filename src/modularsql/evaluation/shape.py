@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from modularsql.sql.order_keys import key_places
 from modularsql.sql.outermost import is_cut, outermost
 from modularsql.sql.parse import Unparsed, parse_text
 
@@ -72,12 +73,6 @@ def read_shape(sql: str, dialect: str, columns: Sequence[str]) -> Shape | None:
     )
 
 
-def key_places(block: exp.Expr, columns: Sequence[str]) -> list[int | None]:
-    """For each ORDER BY key of `block` the place of the output column that it is, or None."""
-    order = block.args.get("order")
-    return [] if order is None else [_place(key.this, block, columns) for key in order.expressions]
-
-
 def _number(clause: exp.Expr | None) -> int | None:
     """The number of a LIMIT or OFFSET; None where it is no plain number."""
     number = None if clause is None else clause.expression
@@ -92,39 +87,3 @@ def _extremes(block: exp.Expr, columns: Sequence[str]) -> Iterator[int]:
             value = item.unalias()
             if isinstance(value, exp.Min | exp.Max) and isinstance(value.this, exp.Column):
                 yield at
-
-
-def _place(key: exp.Expr, block: exp.Expr, columns: Sequence[str]) -> int | None:
-    while isinstance(key, exp.Paren):
-        key = key.this
-    if isinstance(key, exp.Literal) and key.is_int:
-        place = int(key.this) - 1
-        return place if 0 <= place < len(columns) else None
-    if not isinstance(block, exp.Select) or any(item.is_star for item in block.expressions):
-        called = [at for at, name in enumerate(columns) if _same(key.name, name)]
-        return called[0] if isinstance(key, exp.Column) and len(called) == 1 else None
-    items = block.expressions
-    if len(items) != len(columns):
-        return None
-    aliased = [at for at, item in enumerate(items) if _is_named(key, item.alias)]
-    places = aliased or [at for at, item in enumerate(items) if _is_item(key, item.unalias())]
-    return places[0] if places else None
-
-
-def _is_named(key: exp.Expr, name: str) -> bool:
-    """Whether a key without a table is this name: an output's name goes before a column's."""
-    return isinstance(key, exp.Column) and not key.table and _same(key.name, name)
-
-
-def _is_item(key: exp.Expr, item: exp.Expr) -> bool:
-    if item == key:
-        return True
-    if not (isinstance(key, exp.Column) and isinstance(item, exp.Column)):
-        return False
-    # A name with its table and without: one scope holds one such column, or the query fails.
-    tables = key.table and item.table
-    return _same(key.name, item.name) and (not tables or _same(key.table, item.table))
-
-
-def _same(name: str, other: str) -> bool:
-    return bool(name.casefold() == other.casefold())

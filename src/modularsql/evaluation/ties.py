@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 from unicodedata import combining, normalize
 
-from sqlglot import exp
-
-from modularsql.evaluation.shape import Shape, key_places, read_block
+from modularsql.evaluation.shape import Shape, read_block
 from modularsql.rows import Row, Rows, comparable
+from modularsql.sql.order_keys import with_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,23 +36,16 @@ class Group:
 def keyed_query(sql: str, dialect: str, columns: Sequence[str]) -> str | None:
     """`sql` (whose result has `columns`) with its hidden keys and without its LIMIT.
 
-    None where there is no ORDER BY, or where a further column could change the rows (DISTINCT).
+    None where there is no ORDER BY, or where keys cannot stand beside the rows (`with_keys`).
     """
     block = read_block(sql, dialect)
-    order = None if block is None else block.args.get("order")
-    if block is None or order is None:
+    if block is None or block.args.get("order") is None:
         return None
-    places = key_places(block, columns)
-    hidden = [
-        key.this for key, place in zip(order.expressions, places, strict=True) if place is None
-    ]
-    if hidden and (not isinstance(block, exp.Select) or block.args.get("distinct")):
+    whole = with_keys(block, columns)
+    if whole is None:
         return None
-    whole = block.copy()
     whole.set("limit", None)
     whole.set("offset", None)
-    for key in hidden:
-        whole.append("expressions", key.copy())
     return str(whole.sql(dialect=dialect))
 
 

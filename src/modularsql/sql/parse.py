@@ -46,6 +46,14 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
+@cache
+def _as_said(name: str) -> Dialect:
+    """The dialect, as if NULL came last in it unless a query says otherwise."""
+    dialect = Dialect.get_or_raise(name)
+    dialect.NULL_ORDERING = "nulls_are_last"
+    return dialect
+
+
 def is_known(dialect: str) -> bool:
     """Whether our parser knows a dialect of this name; without a name it reads what most share."""
     return Dialect.get(dialect) is not None
@@ -92,10 +100,14 @@ def parse(tokens: Sequence[Token], text: str, dialect: str) -> Tree:
 
     sqlglot accepts some text that no database does.
     """
+    return _parse(tokens, text, _dialect(dialect), dialect)
+
+
+def _parse(tokens: Sequence[Token], text: str, reads: Dialect, dialect: str) -> Tree:
     if reason := _too_hard(tokens, text):
         return Unparsed(reason=reason)
     try:
-        trees = _dialect(dialect).parser().parse(list(tokens), text)
+        trees = reads.parser().parse(list(tokens), text)
     except ParseError as error:
         return _stopped(error, tokens)
     except RecursionError:
@@ -130,6 +142,17 @@ def parse_text(text: str, dialect: str) -> Tree:
     """Tokenize and parse in one go."""
     tokens = tokenize(text, dialect)
     return tokens if isinstance(tokens, Unparsed) else parse(tokens, text, dialect)
+
+
+def parse_as_said(text: str, dialect: str) -> Tree:
+    """The same tree, but `nulls_first` stands in it only where the text says NULLS FIRST.
+
+    Else it also stands where the dialect puts NULL first by itself.
+    """
+    tokens = tokenize(text, dialect)
+    if isinstance(tokens, Unparsed):
+        return tokens
+    return _parse(tokens, text, _as_said(dialect), dialect)
 
 
 def path(node: exp.Expr) -> tuple[tuple[str, int | None], ...]:
