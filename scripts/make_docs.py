@@ -74,6 +74,11 @@ def metrics_page() -> str:
         "| smell | what the gold query is |",
         "|---|---|",
         *(f"| `{smell}` | {words} |" for smell, words in TITLES.items()),
+        "",
+        "`null_first_cut` is looked for in predictions as well, just as in gold: it is what the",
+        "guard calls `null_sorts_first` (a row that is kept has NULL in the first key of the",
+        "outermost ORDER BY, a row with a value is cut off, and the query does not ask for NULL).",
+        "The other smells are those of gold alone.",
     ]
     return "\n".join(lines) + "\n"
 

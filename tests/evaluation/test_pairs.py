@@ -116,6 +116,7 @@ def test_a_limit_that_cuts_a_tie_is_told_from_one_that_does_not() -> None:
         "SELECT name FROM item",
         "SELECT DISTINCT name FROM item ORDER BY price LIMIT 1",
         "SELECT name FROM item ORDER BY",
+        "SELECT name AS price FROM item ORDER BY price + 1 LIMIT 1",
         "VALUES (1)",
     ],
 )

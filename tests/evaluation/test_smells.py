@@ -1,9 +1,15 @@
 """What gives a gold query away, on a small database."""
 
+import sqlite3
+from pathlib import Path
+
 import pytest
 from tests.evaluation.pairs import ran, result
 
+from modularsql import connect
+from modularsql.config import Settings
 from modularsql.evaluation.shape import read_shape
+from modularsql.evaluation.smelling import smell, smell_of_prediction
 from modularsql.evaluation.smells import TITLES, Gold, Smell, smells
 from modularsql.evaluation.ties import keyed_query
 from modularsql.records import Failure, FailureKind, Finding, Severity
@@ -32,10 +38,6 @@ def smelt(sql: str, *findings: Finding) -> tuple[Smell, ...]:
         ("SELECT d FROM lap ORDER BY year DESC LIMIT 2", ()),
         ("SELECT year FROM lap ORDER BY year DESC LIMIT 1", ()),
         ("SELECT d FROM lap ORDER BY year LIMIT 1 OFFSET 1", (Smell.CUT_AT_TIE,)),
-        # E11
-        ("SELECT d FROM lap ORDER BY ms LIMIT 1", (Smell.NULL_FIRST_CUT,)),
-        ("SELECT d FROM lap WHERE ms IS NOT NULL ORDER BY ms LIMIT 1", ()),
-        ("SELECT d FROM lap ORDER BY ms", ()),
         # E12
         ("SELECT d FROM lap ORDER BY speed DESC LIMIT 1", (Smell.NUMERIC_TEXT,)),
         ("SELECT d FROM lap ORDER BY CAST(speed AS REAL) DESC LIMIT 1", ()),
@@ -97,17 +99,47 @@ def test_what_the_guard_says_counts_when_it_is_loud() -> None:
     assert smelt("SELECT d FROM lap", bare) == (Smell.ROW_ORDER,)
 
 
+E11 = [
+    ("SELECT d FROM lap ORDER BY ms LIMIT 1", True),
+    ("SELECT ms FROM lap ORDER BY 1 LIMIT 2", True),
+    ("SELECT d FROM lap WHERE ms IS NOT NULL ORDER BY ms LIMIT 1", False),
+    ("SELECT d FROM lap WHERE ms IS NULL ORDER BY ms LIMIT 1", False),
+    ("SELECT d FROM lap ORDER BY ms NULLS FIRST LIMIT 1", False),
+    ("SELECT d FROM lap ORDER BY ms LIMIT 9", False),
+    ("SELECT d FROM lap ORDER BY ms", False),
+    ("SELECT nope FROM lap ORDER BY ms LIMIT 1", False),
+    ("ORDER BY", False),
+]
+
+
+@pytest.mark.parametrize(("sql", "expected"), E11)
+def test_null_on_top_is_a_smell_of_gold_and_of_a_prediction(
+    sql: str, expected: bool, tmp_path: Path
+) -> None:
+    path, settings = tmp_path / "track.sqlite", Settings()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(TRACK)
+    connection.close()
+    engine = connect(path)
+    outcome = engine.execute(sql, limits=settings.scoring_limits())
+    of_gold = smell(engine, sql, outcome, lambda _: None, settings)
+    of_prediction = smell_of_prediction(engine, sql, outcome, settings)
+    engine.close()
+    assert (Smell.NULL_FIRST_CUT in of_gold) is expected
+    assert of_prediction == ((Smell.NULL_FIRST_CUT,) if expected else ())
+
+
 @pytest.mark.parametrize(
-    ("kind", "smell"),
+    ("kind", "named"),
     [
         (FailureKind.TIMEOUT, Smell.TIMEOUT),
         (FailureKind.ERROR, Smell.ERROR),
         (FailureKind.REFUSED, Smell.ERROR),
     ],
 )
-def test_gold_that_gives_no_rows_is_named(kind: FailureKind, smell: Smell) -> None:
+def test_gold_that_gives_no_rows_is_named(kind: FailureKind, named: Smell) -> None:
     failed = Failure(kind=kind, message="no")
-    assert smells(Gold(sql="SELECT 1", dialect="sqlite", outcome=failed)) == (smell,)
+    assert smells(Gold(sql="SELECT 1", dialect="sqlite", outcome=failed)) == (named,)
 
 
 def test_gold_that_does_not_parse_is_judged_by_its_rows() -> None:

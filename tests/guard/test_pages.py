@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.servers import SERVERS
 
 from modularsql import Answer, Guard, Settings
 from modularsql.guard.policy import find_policy
@@ -183,6 +184,6 @@ def test_every_heading_of_the_pages_is_a_test_with_a_query_and_an_expectation() 
         assert {"schema", "query", "expect"} <= case.blocks.keys(), str(case)
         unknown = case.blocks.keys() - {
             *("schema", "query", "given", "rewrite", "extracted", "expect"),
-            *(f"expect {kind}" for kind in ENGINES),
+            *(f"expect {kind}" for kind in (*ENGINES, *SERVERS)),
         }
         assert not unknown, str(case)

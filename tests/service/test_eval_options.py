@@ -29,6 +29,7 @@ def scored(eval_request: Callable[..., EvalRequest]) -> Options:
     return call
 
 
+PADDED = "SELECT b FROM (SELECT b FROM t UNION ALL SELECT NULL) AS q "
 PAIRS = (
     ("SELECT b FROM t WHERE b < 3", "SELECT b FROM t WHERE b <= 2"),
     ("SELECT a FROM t WHERE b > 99", "SELECT a FROM t WHERE b > 98"),
@@ -75,6 +76,25 @@ def test_gold_of_the_last_days_has_rows_again_under_a_clock_of_then(
     now = scored(pairs, settings=Settings(jobs=1), out=tmp_path / "now")
     assert now.summary["systems"]["one"]["multiset_ex"] == 0.0
     assert "today is" not in facts(load_run(tmp_path / "now"))
+
+
+def test_a_prediction_smells_where_null_is_on_top_of_what_it_keeps(
+    eval_request: Callable[..., EvalRequest], tmp_path: Path
+) -> None:
+    golds = [PADDED + "WHERE b IS NOT NULL ORDER BY b LIMIT 1", PADDED + "ORDER BY b LIMIT 1"]
+    answers = {"one": [PADDED + "ORDER BY b LIMIT 1", golds[0]], "two": golds}
+    request = eval_request(golds, answers, metrics=("set_ex",), smells=True)
+    done = evaluate(request)
+    assert done.summary["smells"]["null_first_cut"] == ["q1"]
+    found = {name: one["smells"] for name, one in done.summary["systems"].items()}
+    assert found == {"one": {"null_first_cut": ["q0"]}, "two": {"null_first_cut": ["q1"]}}
+    again = load_run(tmp_path / "run")
+    assert summary(again) == done.summary
+    [table] = [table for table in report_tables(again) if table.name == "pred_smells"]
+    assert [(row[0], row[1], row[3], row[4]) for row in table.rows] == [
+        ("one", "null_first_cut", 1, "q0"),
+        ("two", "null_first_cut", 1, "q1"),
+    ]
 
 
 def test_nobody_smells_unasked(scored: Options) -> None:

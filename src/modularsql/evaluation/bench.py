@@ -96,8 +96,14 @@ there is none), the name of a policy, and what came of the policies before it.""
 Pairing = Callable[[Rows, str], Pair]
 """A prediction's rows and its query, beside gold's."""
 
-Smelling = Callable[[Engine, str, Outcome, Callable[[str], Rows | None]], tuple[str, ...]]
-"""The smells of a gold query, from an engine, its text and outcome, and what runs a query."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smelling:
+    """The smells of a gold query, and of a predicted one, from an engine, its text and outcome;
+    of gold also from what runs a query."""
+
+    gold: Callable[[Engine, str, Outcome, Callable[[str], Rows | None]], tuple[str, ...]]
+    pred: Callable[[Engine, str, Outcome], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +172,7 @@ class _Scorer:
             self._gold, self._gold_ran = _ran(read_gold(self._standard, bench.limits.max_rows))
         else:
             self._gold, self._gold_ran = self._run(self._sql, "no_gold")
-        self._smells = self._smelled()
+        self._smells = self._gold_smells()
 
     def records(self, batch: Batch) -> Iterator[Record]:
         """One record for each prediction; several with one text are scored once."""
@@ -176,9 +182,11 @@ class _Scorer:
                 record = self._unscored(one, Ran(status=batch.blame))
                 yield replace(record, smells=self._smells)
                 continue
-            record = scored.get(one.sql) or scored.setdefault(one.sql, self._record(one))
+            if (known := scored.get(one.sql)) is None:
+                known = self._record(one)
+                known = scored[one.sql] = replace(known, pred_smells=self._pred_smells(one.sql))
             guarded = self._guarded(one, batch.policies)
-            yield replace(record, pair=one.pair, guarded=guarded, smells=self._smells)
+            yield replace(known, pair=one.pair, guarded=guarded, smells=self._smells)
             self._desk.done_with(one.sql)
         self._desk.done_with(self._sql)
 
@@ -193,13 +201,25 @@ class _Scorer:
             return None, Ran(status="too_large", error="no memory left in the worker process")
         return _ran(outcome)
 
-    def _smelled(self) -> tuple[str, ...]:
-        sql, smelling = self._sql, self._bench.smelling
-        if smelling is None or not sql:
+    def _gold_smells(self) -> tuple[str, ...]:
+        smelling = self._bench.smelling
+        if smelling is None or not self._sql:
             return ()
+        gold, further = smelling.gold, self._further
+        return self._smelled(
+            self._sql, lambda engine, sql, outcome: gold(engine, sql, outcome, further)
+        )
+
+    def _pred_smells(self, sql: str) -> tuple[str, ...]:
+        smelling = self._bench.smelling
+        return () if smelling is None or not sql else self._smelled(sql, smelling.pred)
+
+    def _smelled(
+        self, sql: str, smells: Callable[[Engine, str, Outcome], tuple[str, ...]]
+    ) -> tuple[str, ...]:
         try:
             outcome = self._desk.execute(sql, limits=self._bench.limits)  # remembered
-            return smelling(self._desk, sql, outcome, self._further)
+            return smells(self._desk, sql, outcome)
         except (ModularSqlError, MemoryError) as error:  # the file went bad, or no memory is left
             _bear(error)
             return ()

@@ -83,8 +83,8 @@ class Record:
     """One scored pair; `pair` is its number in the plan. `scores` holds None for undecided.
 
     `columns` says where the rows are the same but for their columns, for each of gold's the place
-    of the prediction's that stands for it. `smells` are those of its gold (smells.py), where
-    somebody asked for them.
+    of the prediction's that stands for it. `smells` are those of its gold (smells.py), and
+    `pred_smells` those of the prediction, where somebody asked for them.
     """
 
     pair: int
@@ -97,6 +97,7 @@ class Record:
     pred_side: Side | None = None
     guarded: tuple[Guarded, ...] = ()
     smells: tuple[str, ...] = ()
+    pred_smells: tuple[str, ...] = ()
 
 
 def to_line(record: Record) -> str:
@@ -114,6 +115,8 @@ def to_line(record: Record) -> str:
         fields["columns"] = list(record.columns)
     if record.smells:
         fields["smells"] = list(record.smells)
+    if record.pred_smells:
+        fields["pred_smells"] = list(record.pred_smells)
     if record.guarded:
         fields["guarded"] = [guarded_fields(one) for one in record.guarded]
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -148,6 +151,7 @@ def _record(found: Mapping[str, Any]) -> Record:
         pred_side=read_side(pred_side),
         guarded=tuple(map(read_guarded, found.get("guarded", ()))),
         smells=tuple(found.get("smells", ())),
+        pred_smells=tuple(found.get("pred_smells", ())),
     )
 
 

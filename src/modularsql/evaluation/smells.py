@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from modularsql.evaluation.shape import Shape, read_shape
 from modularsql.evaluation.ties import is_cut_at_a_tie, key_columns
+from modularsql.guard.findings import NULL_SORTS_FIRST
 from modularsql.records import Failure, FailureKind, Finding, Severity
 from modularsql.rows import Rows
 from modularsql.sql.outermost import is_cut, outermost
@@ -22,7 +23,7 @@ from modularsql.sql.parse import Unparsed, parse_text
 
 
 class Smell(StrEnum):
-    """What may be wrong with a gold query."""
+    """What may be wrong with a gold query; NULL_FIRST_CUT is looked for in predictions as well."""
 
     ERROR = "error"
     TIMEOUT = "timeout"
@@ -42,7 +43,7 @@ TITLES: Mapping[Smell, str] = {
     Smell.EMPTY: "returns nothing, or nothing but NULL",
     Smell.FAN_OUT: "a join repeats what it counts, sums or lists",
     Smell.CUT_AT_TIE: "LIMIT cuts through rows that tie on the ORDER BY keys",
-    Smell.NULL_FIRST_CUT: "the first row after ORDER BY … LIMIT has NULL for its key",
+    Smell.NULL_FIRST_CUT: "LIMIT keeps rows with NULL as their ORDER BY key, which sorts first",
     Smell.ROW_ORDER: "LIMIT without ORDER BY, or a value from an arbitrary row",
     Smell.TODAY: "depends on today's date",
     Smell.RANDOM: "draws at random",
@@ -143,6 +144,8 @@ def _of_findings(findings: Collection[Finding]) -> Iterator[Smell]:
         yield Smell.FAN_OUT
     if loud & ARBITRARY_RULES:
         yield Smell.ROW_ORDER
+    if NULL_SORTS_FIRST in loud:
+        yield Smell.NULL_FIRST_CUT
 
 
 def _of_outcome(gold: Gold) -> Iterator[Smell]:
@@ -167,12 +170,7 @@ def _of_order(rows: Rows, shape: Shape, keyed: Rows | None) -> Iterator[Smell]:
     columns = key_columns(rows, shape, keyed)
     if any(_sorts_as_text(column) for column in columns if column is not None):
         yield Smell.NUMERIC_TEXT
-    if not shape.cut or not rows.rows:
-        return
-    start = 0 if keyed is None else shape.offset or 0
-    if columns[0] is not None and columns[0][start] is None:
-        yield Smell.NULL_FIRST_CUT
-    if keyed is not None and is_cut_at_a_tie(rows.rows, shape, keyed):
+    if shape.cut and keyed is not None and is_cut_at_a_tie(rows.rows, shape, keyed):
         yield Smell.CUT_AT_TIE
 
 

@@ -86,6 +86,7 @@ def _system(run: Run, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "mbs_ids": mbs,
         "right_on_empty_gold": sum(map(_is_right_on_empty_gold, counted)),
         "clean": _clean(run, counted),
+        "smells": _smells(verdicts),
         "intervals": {name: _interval(scores, n) for name, scores in known.items()},
         "undecided": {name: count for name, count in undecided.items() if count},
         "left_out": dict(left_out),
@@ -122,6 +123,15 @@ def _clean(run: Run, counted: Sequence[Verdict]) -> dict[str, Any] | None:
     fractions = _fractions(_known(run, clean), len(clean))
     mbs = sum(verdict.mbs for verdict in clean)
     return {"n": len(clean), **fractions, "gap": _gap(fractions), "mbs": mbs}
+
+
+def _smells(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """The ids of the questions whose prediction has each smell."""
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        for smell in verdict.record.pred_smells:
+            found.setdefault(smell, []).append(verdict.question.id)
+    return found
 
 
 def _interval(known: Sequence[float], n: int) -> list[float] | None:

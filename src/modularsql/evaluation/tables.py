@@ -37,6 +37,7 @@ _MEASURES = {
     "pred_ms": _NUMBER,
     "findings": "VARCHAR[]",
     "gold_smells": "VARCHAR[]",
+    "pred_smells": "VARCHAR[]",
     "gold_error": _TEXT,
     "pred_error": _TEXT,
 }
@@ -78,6 +79,7 @@ def verdict_rows(run: Run) -> Iterator[tuple[Any, ...]]:
             *map(record.scores.get, metrics),
             *(gold.rows, pred.rows, pred.distinct, pred.dup_ratio, record.cause, record.columns),
             *(gold.ms, pred.ms, _findings(record), list(record.smells)),
+            list(record.pred_smells),
             *_texts(gold.error, pred.error, question.question, question.hint),
             *_texts(question.gold, verdict.pred_sql),
         )
@@ -165,6 +167,7 @@ def _record(row: Row, metrics: Sequence[str]) -> Record:
         # Runs of before may not have them.
         columns=None if (columns := row.get("columns")) is None else tuple(columns),
         smells=tuple(row["gold_smells"]),
+        pred_smells=tuple(row.get("pred_smells") or ()),
     )
 
 

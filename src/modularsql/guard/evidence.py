@@ -12,6 +12,7 @@ from typing import Any
 from modularsql.guard import findings as say
 from modularsql.guard.emptiness import why_empty
 from modularsql.guard.factor import Measured, not_measured
+from modularsql.guard.null_first import null_first
 from modularsql.guard.session import OUT_OF_TIME, Purse
 from modularsql.guard.state import State
 from modularsql.multiplicity.evidence import examples_of, step_counts, values_of
@@ -40,7 +41,17 @@ def explain(state: State) -> State:
         told={id(one.finding): one for one in state.seen.issues},
     )
     state = state._replace(findings=tuple(map(gatherer.with_evidence, state.findings)))
-    return state.note(*_losses(query, state, gatherer.purse))
+    return state.note(
+        *_losses(query, state, gatherer.purse), *_null_first(query, state, gatherer.purse)
+    )
+
+
+def _null_first(query: Query, state: State, purse: Purse) -> list[Finding]:
+    """NULL on top of what LIMIT keeps."""
+    if state.rows is None or not isinstance(state.statement, Statement):
+        return []
+    finding = null_first(state.statement, query, state.rows, purse)
+    return [] if finding is None else [finding]
 
 
 def _losses(query: Query, state: State, purse: Purse) -> list[Finding]:

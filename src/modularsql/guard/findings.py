@@ -16,6 +16,7 @@ DISTINCT_DROPS_ROWS = "distinct_drops_rows"
 TRUNCATED = "truncated"
 EMPTY = "empty_result"
 ROW_LOSS = "row_loss"
+NULL_SORTS_FIRST = "null_sorts_first"
 REJECTED = "exec_error"
 OTHER_DIALECT = "other_dialect"
 REJECTIONS = (REJECTED, "refused")
@@ -196,6 +197,24 @@ def row_loss(join: str, tables: tuple[str, str], lost: int, rows: int, place: Pl
     )
 
 
+def null_sorts_first(key: str, clause: str, found: tuple[int, int], place: Place) -> Finding:
+    """NULL stands on top of what LIMIT keeps; `found`: rows with NULL, of so many kept."""
+    nulls, rows = found
+    kept = "The row" if rows == 1 else f"{nulls:,} of the {rows:,} rows"
+    has = "is kept has" if rows == 1 else f"are kept {'has' if nulls == 1 else 'have'}"
+    return Finding(
+        rule=NULL_SORTS_FIRST,
+        severity=Severity.WARNING,
+        message=(
+            f"{kept} that {has} NULL in {key}: NULL sorts first here, and rows with a value are "
+            f"cut off. If that is not meant, ask for {key} IS NOT NULL{clause}."
+        ),
+        line=place[0],
+        column=place[1],
+        measured={"rows": rows, "null_rows": nulls},
+    )
+
+
 def duplicates(
     rows: int, distinct: int, policy: Policy, place: Place, *, error: float = 0.0
 ) -> Finding:
@@ -349,6 +368,7 @@ RUNTIME_RULES = {
     "distinct_drops_rows": "DISTINCT drops so few rows that it may melt different things together.",
     "empty_result": "No row comes back; which table, join or condition took the last ones away.",
     "row_loss": "An inner join that only looks something up leaves out rows without a match.",
+    "null_sorts_first": "LIMIT keeps rows with NULL in their sort key, which sorts first here.",
     "truncated": "A cap cut the rows that are kept.",
     "probe_skipped": "Duplicates were not counted: it would take longer than it may.",
     "exec_error": "The database rejects the query.",

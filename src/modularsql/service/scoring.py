@@ -24,7 +24,7 @@ _STATEMENTS_OF_A_POLICY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """What is asked of each pair: metrics by name, the guard's policies, the smells of gold.
+    """What is asked of each pair: metrics by name, the guard's policies, the smells.
 
     With a tolerance, Multiset-EX that allows it comes on top of the metrics.
     """
@@ -101,9 +101,11 @@ def _guarding(settings: Settings) -> Guarding:
 
 def _smelling(settings: Settings) -> Smelling:
     # Imported here, as the guard is.
-    from modularsql.evaluation.smelling import smell
+    from modularsql.evaluation.smelling import smell, smell_of_prediction
 
-    return partial(smell, settings=settings)
+    return Smelling(
+        gold=partial(smell, settings=settings), pred=partial(smell_of_prediction, settings=settings)
+    )
 
 
 def score(batch: Batch) -> list[Record]:

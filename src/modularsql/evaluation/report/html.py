@@ -125,6 +125,7 @@ def _answer(run: Run, verdict: Verdict, system: int, question: int) -> Mapping[s
         "system": system,
         "question": question,
         "sql": verdict.pred_sql,
+        "smells": record.pred_smells,
         "counted": counts,
         "state": _state(verdict),
         "cause": record.cause,

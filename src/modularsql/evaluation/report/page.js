@@ -90,6 +90,7 @@ const STATES = {
   "broken by the guard": (one) => one.guarded.some((g) => g.change < 0),
   "with findings": (one) => one.guarded.some((g) => g.found.length),
   "gold smells": (one) => data.questions[one.question].smells.length,
+  "the prediction smells": (one) => one.smells.length,
   "right": (one) => one.state === "right",
   "not counted": (one) => !one.counted,
   "all": () => true,
@@ -184,7 +185,8 @@ function showAnswer(one) {
   for (const [name, score] of scoresOf(one)) if (HEADLINES.includes(name)) chip(`${name} ${score}`);
   into.append(chips);
   if (!isGood(one) && data.causes[one.cause]) into.append(element("p", `${one.cause}: ${[data.causes[one.cause], one.columns].filter(Boolean).join("; ")}.`, "note"));
-  for (const smell of question.smells) into.append(element("p", `Gold smells of ${smell}: it ${data.smells[smell]}.`, "note warn"));
+  for (const smell of question.smells) into.append(element("p", `Gold smells of ${smell}: ${data.smells[smell]}.`, "note warn"));
+  for (const smell of one.smells) into.append(element("p", `The prediction smells of ${smell}: ${data.smells[smell]}.`, "note warn"));
   showFurther(into, one);
   if (!one.counted) into.append(element("p", `Not counted: gold is ${one.gold_status}.`, "note"));
   into.append(element("h3", "Gold"));

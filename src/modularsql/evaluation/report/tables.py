@@ -35,6 +35,7 @@ def report_tables(run: Run) -> list[Table]:
         detector.reasons(systems),
         *_guard(run, systems),
         smells(run),
+        smells_of_predictions(summed["systems"]),
         slow_gold(run),
     ]
     return [table for table in tables if table.rows]
@@ -243,6 +244,21 @@ def smells(run: Run) -> Table:
         columns=("smell", "what it says of gold", "questions", "ids"),
         rows=[(s, TITLES[Smell(s)], len(ids), _some(ids)) for s, ids in run.smells().items()],
         note="Gold that a right prediction may fail. All ids stand in summary.json.",
+    )
+
+
+def smells_of_predictions(summed: Systems) -> Table:
+    """The questions whose prediction smells, by system."""
+    return Table(
+        name="pred_smells",
+        title="Predictions that smell",
+        columns=("system", "smell", "what it says of the prediction", "questions", "ids"),
+        rows=[
+            (name, smell, TITLES[Smell(smell)], len(ids), _some(ids))
+            for name, one in summed.items()
+            for smell, ids in one["smells"].items()
+        ],
+        note="Whether gold has the same smell or not. All ids stand in summary.json.",
     )
 
 
