@@ -21,6 +21,8 @@ FULL = Record(
     columns=(1, None, 0),
     gold_side=SIDE,
     pred_side=SIDE,
+    smells=("empty", "today"),
+    pred_smells=("null_first_cut",),
     guarded=(
         Guarded(
             policy="grain",

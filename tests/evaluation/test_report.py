@@ -103,7 +103,12 @@ def test_the_page_holds_each_answer_with_its_state() -> None:
 
 def test_the_page_says_in_words_why_an_answer_differs_and_what_smells() -> None:
     one, other = verdict(0), verdict(1)
-    smelling = replace(one, record=replace(one.record, cause="order", smells=("cut_at_tie",)))
+    smelling = replace(
+        one,
+        record=replace(
+            one.record, cause="order", smells=("cut_at_tie",), pred_smells=("null_first_cut",)
+        ),
+    )
     swapped = replace(other.record, cause="columns_permuted", columns=(1, 0))
     run = run_of([smelling, replace(other, record=swapped)])
     data = data_of(html_of(run))
@@ -112,6 +117,8 @@ def test_the_page_says_in_words_why_an_answer_differs_and_what_smells() -> None:
     assert [answer["columns"] for answer in data["answers"]] == [None, said]
     assert said in junit(run)
     assert data["questions"][0]["smells"] == ["cut_at_tie"]
+    assert [answer["smells"] for answer in data["answers"]] == [["null_first_cut"], []]
+    assert data["smells"].keys() >= {"cut_at_tie", "null_first_cut"}
     assert "LIMIT" in data["smells"]["cut_at_tie"]
     assert "ORDER BY" in data["causes"][data["answers"][0]["cause"]]
 

@@ -83,7 +83,11 @@ def _tolerance(
     metavar="N",
     help="Also R-VES: right answers and gold are run N times in turns, by themselves.",
 )
-@click.option("--smells", is_flag=True, help="Also what may be wrong with gold, scores without it.")
+@click.option(
+    "--smells",
+    is_flag=True,
+    help="Also what may be wrong with gold or answers, scores without it.",
+)
 @click.option(
     "--preset",
     type=click.Choice(list(PRESETS)),

@@ -108,8 +108,8 @@ def _values(block: exp.Expr, place: int | None, rows: Rows, purse: Purse) -> Seq
         return [row[place] for row in rows.rows]
     shown = with_keys(block, rows.columns)
     again = None if shown is None else purse.run(shown)
-    if again is None or again.truncated:
-        return ()
+    if again is None or len(again.rows) != len(rows.rows):
+        return ()  # other rows: the data has changed, or a part of the query cannot be written
     return [row[len(rows.columns)] for row in again.rows]
 
 

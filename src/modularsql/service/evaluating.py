@@ -54,7 +54,8 @@ Progress = Callable[[Standing], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalRequest:
-    """What `eval` needs. `metrics` empty: all of them. `smells`: also what is wrong with gold.
+    """What `eval` needs. `metrics` empty: all of them. `smells`: also what may be wrong with gold
+    or answers.
     `tolerance`: also Multiset-EX that allows it. `turns`: how often right answers and gold are run
     in turns for R-VES.
     `slow_gold_out`: gold that does not end in time leaves the question out of the denominator
