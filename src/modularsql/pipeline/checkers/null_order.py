@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from modularsql.multiplicity.measure import bare, with_definitions
 from modularsql.multiplicity.model import Block
 from modularsql.multiplicity.words import text
 from modularsql.pipeline.checkers.base import Case, base_column
@@ -32,10 +33,10 @@ def null_order(case: Case) -> str | None:
     return None
 
 
-def _holds_null(block: Block, node: exp.Expr, case: Case) -> bool:
-    found = base_column(block, node)
-    if found is None:
+def _holds_null(block: Block, column: exp.Expr, case: Case) -> bool:
+    """Whether a row that FROM and WHERE let through has NULL there."""
+    if case.query is None or block.correlated:
         return False
-    table, column = found
-    select = exp.select("1").from_(exp.table_(table.name, quoted=True))
-    return bool(case.any_row(select.where(exp.column(column.name, quoted=True).is_(exp.null()))))
+    rows = bare(block.select, [exp.Literal.number(1)])
+    with_definitions(rows, case.query)
+    return bool(case.any_row(rows.where(column.unnest().copy().is_(exp.null()), copy=False)))
