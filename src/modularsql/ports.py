@@ -102,7 +102,8 @@ class Streaming(Protocol):
         """What `function` makes of all rows of reading statements, bounded in time only.
 
         It is given an iterable for each statement, to read them side by side; NaN is one object. It
-        is called anew where reading has to start again. Raises as `Engine.execute` does.
+        is called anew where reading has to start again, and may be called in another process: it
+        has a name in its module, and what it returns can be pickled. Raises as `Engine.execute`.
         """
 
 

@@ -64,7 +64,14 @@ class SqliteEngine(OneAtATime):
         return self._read([sql], limits, lambda open_: self._run(open_, sql, params, limits))
 
     def fold(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure:
-        """See `ports.Streaming`."""
+        """See `ports.Streaming`; the rows are read in a process of their own."""
+        from modularsql.engines.apart import fold_apart  # what imports it, and runs it, is rare
+
+        with self._turn():
+            return fold_apart(function, self._path, sqls, self._settings, limits.seconds)
+
+    def fold_here(self, function: Callable[..., T], *sqls: str, limits: Limits) -> T | Failure:
+        """The same in this process."""
         return self._read(sqls, limits, lambda open_: self._taken(open_, sqls, None, function))
 
     def _read(

@@ -33,9 +33,16 @@ class Watchdog:
         self._changed = threading.Condition()
         self._wakes = float("inf")
         self._thread: threading.Thread | None = None
+        self._on_duty = True
+
+    def stand_down(self) -> None:
+        """Start no thread in this process: something else ends it in time."""
+        self._on_duty = False
 
     def arm(self, clock: Clock, stop: Callable[[], None]) -> None:
         """Watch this clock from now on."""
+        if not self._on_duty:
+            return
         with self._changed:
             self._armed[clock] = stop
             if self._thread is None:

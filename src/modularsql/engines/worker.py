@@ -104,6 +104,11 @@ def prepare_worker(settings: Settings, scratch: str) -> None:
     threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     tempfile.tempdir = scratch
+    bound_memory_and_files(settings)
+
+
+def bound_memory_and_files(settings: Settings) -> None:
+    """Limit what this process may use, for good; only Linux does."""
     if sys.platform == "linux":
         _bound("RLIMIT_FSIZE", SPILL_MB)
         if settings.worker_memory_mb:
