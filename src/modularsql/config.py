@@ -68,7 +68,7 @@ class Settings:
     )
     explosion_min_rows: int = _number(1_000, "Fewest rows for which that is looked at", 1)
     probe_seconds: float = _number(
-        2.0, "Seconds that probes (measuring, trying repairs) may take together", 0, _WEEK
+        1.0, "Seconds that probes (measuring, trying repairs) may take together", 0, _WEEK
     )
     probe_times: float = _number(
         0.9, "They may take so many times what the query took, where that is more", 0

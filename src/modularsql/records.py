@@ -64,7 +64,7 @@ class Limits:
     seconds: float = 30.0
     max_rows: int = 100_000
     max_bytes: int = 64 * 2**20
-    probe_seconds: float = 2.0
+    probe_seconds: float = 1.0
     probe_times: float = 0.9
 
 

@@ -164,6 +164,21 @@ def test_an_estimate_stays_within_its_error(make_near: Make, size: int) -> None:
     assert near_counts_outside(engine, values, size, 40) <= 5
 
 
+@pytest.mark.parametrize(
+    ("whole", "expected", "tried"),
+    [(0.9, 0.9, True), (2.0, 0.3, True), (2.0, 0.5, False), (0.9, 1.1, False)],
+)
+def test_a_changed_query_is_tried_where_the_query_would_fit_or_far_less(
+    begun: Begun, monkeypatch: pytest.MonkeyPatch, whole: float, expected: float, tried: bool
+) -> None:
+    session, _, engine = begun(0.1, probe_seconds=1.0)
+    monkeypatch.setattr(Session, "whole", lambda *_: whole)
+    monkeypatch.setattr(Session, "expected", lambda *_, **__: expected)
+    outcome = session.attempt("SELECT 1")
+    assert isinstance(outcome, Rows) == tried
+    assert (engine.asked[-1] == "SELECT 1") == tried
+
+
 def test_what_was_not_counted_is_said_with_the_rows_at_hand(make_near: Make) -> None:
     engine = Clocked(make_near(*SCRIPT[:-1]), 0.0)
     settings = Settings(max_rows=100, probe_seconds=0.0, probe_times=0.0)

@@ -35,6 +35,9 @@ _SHARE = 0.75
 _ERRS = 10.0
 """What is expected to be dearer than so many times the bound is not tried."""
 
+_ROUGH = 3.0
+"""What an estimate of a changed query may be off by: DuckDB's is of rows, not of hash tables."""
+
 _NEAR = 0.25
 """What an estimate takes in times of the query, at least: it hands no rows over."""
 
@@ -121,10 +124,12 @@ class Session:
         at_most: float = inf,
         times: float = 1.0,
         estimate: bool = True,
+        errs: float = 1.0,
     ) -> Outcome:
         """Execute what only looks closer; not where it is expected to take more than is left.
 
-        `times` is what it takes against the query, where the engine does not `estimate`.
+        `times` is what it takes against the query, where the engine does not `estimate`; `errs` is
+        what the estimate may be off by.
         """
         left = min(self.left_for_probes(), at_most)
         if left <= 0:
@@ -132,13 +137,16 @@ class Session:
         expected = (
             self.expected(sql, params, left=left, times=times) if estimate else times * self.whole()
         )
-        if expected > left:
+        if expected * errs > left:
             return _too_dear(expected, left)
         return self._charged(sql, params, left)
 
     def attempt(self, sql: str) -> Outcome:
-        """Execute a changed query."""
-        return self.run(sql, self.params) if self.fix else self.probe(sql, self.params)
+        """Execute a changed query: as a probe, where the query itself would fit, or far less."""
+        if self.fix:
+            return self.run(sql, self.params)
+        errs = 1.0 if self.whole() <= self.left_for_probes() else _ROUGH
+        return self.probe(sql, self.params, errs=errs)
 
     def expected(self, sql: str, params: Params, *, left: float, times: float = 1.0) -> float:
         """Seconds that a query is expected to take, 0 where that is well below `left`.
